@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Trampolines of the function tracer multiplexer.
+ *
+ * Included by ftrace_64.S, whose save_mcount_regs and restore_mcount_regs
+ * these trampolines are made of.
+ *
+ * There is one trampoline for every combination of static tracer IDs, in two
+ * families: ftrace_mux_caller_<mask> saves what a function call may clobber,
+ * ftrace_mux_regs_caller_<mask> a full pt_regs. The trampoline of a mask calls
+ * the slot of each ID in it, lowest ID first: no loop, no test and no indirect
+ * branch. A slot is a jump to the function of the tracer that has the ID,
+ * patched by arch_ftrace_mux_set_slot(). The idea of one statically generated
+ * caller per combination is from
+ * https://lore.kernel.org/lkml/1304088194-6214-1-git-send-email-jolsa@redhat.com
+ *
+ * Whatever a callback does to the ftrace_regs, each one is handed the same ip
+ * and parent ip: both are read once, before the first callback runs. The one
+ * in pt_regs->ip may be redirected by an IPMODIFY callback, and the parent's
+ * return address on the stack replaced by the graph tracer.
+ *
+ * Slots and trampolines are only ever called directly: no ENDBR, hence
+ * SYM_START() rather than SYM_FUNC_START().
+ */
+
+#define FTRACE_MUX_IDS		CONFIG_FTRACE_MUX_STATIC_IDS
+#define FTRACE_MUX_MASKS	(1 << FTRACE_MUX_IDS)
+
+/*
+ * One slot an ID. Call depth is accounted by the call thunk in front of the
+ * slot, as for any other function that is called directly.
+ */
+.macro ftrace_mux_slot id
+SYM_START(ftrace_mux_slot_\id, SYM_L_GLOBAL, SYM_F_ALIGN)
+	ANNOTATE_NOENDBR
+	/* Always 5 bytes, text_poke_bp() rewrites it: jmp ftrace_stub */
+	.byte 0xe9
+	.long ftrace_stub - (. + 4)
+	int3
+SYM_FUNC_END(ftrace_mux_slot_\id)
+_ASM_NOKPROBE(ftrace_mux_slot_\id)
+.endm
+
+/* The base of the offsets in the tables below */
+SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+
+.irp id, 0, 1, 2, 3, 4, 5, 6, 7
+	.if \id < FTRACE_MUX_IDS
+		ftrace_mux_slot \id
+	.endif
+.endr
+
+/*
+ * Call the slots of @mask. @ip and @parent hold the first two arguments for
+ * all but the first call, which finds them in place.
+ */
+.macro ftrace_mux_calls mask ip parent
+	.set .Lftrace_mux_first, 1
+	.irp id, 0, 1, 2, 3, 4, 5, 6, 7
+		.if (\mask >> \id) & 1
+			.ifeq .Lftrace_mux_first
+	movq \ip, %rdi
+	movq \parent, %rsi
+			.endif
+			.set .Lftrace_mux_first, 0
+	/* The ftrace_ops of the ID is the third argument */
+	movq ftrace_mux_ops + 8 * \id(%rip), %rdx
+	/* regs go into 4th parameter */
+	movq %rsp, %rcx
+	call ftrace_mux_slot_\id
+		.endif
+	.endr
+.endm
+
+.macro ftrace_mux_caller mask
+	.balign 16, 0xcc
+SYM_START(ftrace_mux_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
+	ANNOTATE_NOENDBR
+	/* save_mcount_regs fills in first two parameters */
+	save_mcount_regs
+
+	CALL_DEPTH_ACCOUNT
+
+	/* Stack - skipping the return address of this trampoline */
+	leaq MCOUNT_REG_SIZE+8(%rsp), %rcx
+	movq %rcx, RSP(%rsp)
+
+	/* Only ops with REGS flag set should have CS register set */
+	movq $0, CS(%rsp)
+
+	.if \mask & (\mask - 1)
+	/* This family saves neither R15 nor R14, their room is free */
+	movq %rdi, R15(%rsp)
+	movq %rsi, R14(%rsp)
+	.endif
+
+	ftrace_mux_calls \mask, R15(%rsp), R14(%rsp)
+
+	/* Handlers can change the RIP */
+	movq RIP(%rsp), %rax
+	movq %rax, MCOUNT_REG_SIZE(%rsp)
+
+	restore_mcount_regs
+	RET
+SYM_FUNC_END(ftrace_mux_caller_\mask)
+STACK_FRAME_NON_STANDARD_FP(ftrace_mux_caller_\mask)
+.endm
+
+.macro ftrace_mux_regs_caller mask
+	.balign 16, 0xcc
+SYM_START(ftrace_mux_regs_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
+	ANNOTATE_NOENDBR
+	/* Save the current flags before any operations that can change them */
+	pushfq
+
+	/* added 8 bytes to save flags */
+	save_mcount_regs 8
+	/* save_mcount_regs fills in first two parameters */
+
+	CALL_DEPTH_ACCOUNT
+
+	/* Save the rest of pt_regs */
+	movq %r15, R15(%rsp)
+	movq %r14, R14(%rsp)
+	movq %r13, R13(%rsp)
+	movq %r12, R12(%rsp)
+	movq %r11, R11(%rsp)
+	movq %r10, R10(%rsp)
+	movq %rbx, RBX(%rsp)
+	/* Copy saved flags */
+	movq MCOUNT_REG_SIZE(%rsp), %rcx
+	movq %rcx, EFLAGS(%rsp)
+	/* Kernel segments */
+	movq $__KERNEL_DS, %rcx
+	movq %rcx, SS(%rsp)
+	movq $__KERNEL_CS, %rcx
+	movq %rcx, CS(%rsp)
+	/* Stack - skipping return address and flags */
+	leaq MCOUNT_REG_SIZE+8*2(%rsp), %rcx
+	movq %rcx, RSP(%rsp)
+
+	ENCODE_FRAME_POINTER
+
+	.if \mask & (\mask - 1)
+	/* Callbacks preserve these two, and pt_regs has what was in them */
+	movq %rdi, %rbx
+	movq %rsi, %r12
+	.endif
+
+	ftrace_mux_calls \mask, %rbx, %r12
+
+	jmp ftrace_mux_regs_exit
+SYM_FUNC_END(ftrace_mux_regs_caller_\mask)
+STACK_FRAME_NON_STANDARD_FP(ftrace_mux_regs_caller_\mask)
+.endm
+
+/* Run the macro \name for every mask, in order */
+.macro ftrace_mux_for_each_mask name
+	.set .Lftrace_mux_mask, 1
+	.rept FTRACE_MUX_MASKS - 1
+		.altmacro
+		ftrace_mux_one_mask \name, %.Lftrace_mux_mask
+		.set .Lftrace_mux_mask, .Lftrace_mux_mask + 1
+	.endr
+.endm
+
+/* altmacro only turns the counter into a number: strings suffer from it */
+.macro ftrace_mux_one_mask name mask
+	.noaltmacro
+	\name \mask
+.endm
+
+	.balign 16, 0xcc
+SYM_INNER_LABEL(ftrace_mux_callers, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+
+	ftrace_mux_for_each_mask ftrace_mux_caller
+	ftrace_mux_for_each_mask ftrace_mux_regs_caller
+
+/* What ftrace_regs_caller does after its callback, once for the whole family */
+SYM_CODE_START_LOCAL_NOALIGN(ftrace_mux_regs_exit)
+	/* Copy flags back to SS, to restore them */
+	movq EFLAGS(%rsp), %rax
+	movq %rax, MCOUNT_REG_SIZE(%rsp)
+
+	/* Handlers can change the RIP */
+	movq RIP(%rsp), %rax
+	movq %rax, MCOUNT_REG_SIZE+8(%rsp)
+
+	/* restore the rest of pt_regs */
+	movq R15(%rsp), %r15
+	movq R14(%rsp), %r14
+	movq R13(%rsp), %r13
+	movq R12(%rsp), %r12
+	movq R10(%rsp), %r10
+	movq RBX(%rsp), %rbx
+
+	movq ORIG_RAX(%rsp), %rax
+	movq %rax, MCOUNT_REG_SIZE-8(%rsp)
+
+	/*
+	 * If ORIG_RAX is anything but zero, make this a call to that.
+	 * See arch_ftrace_set_direct_caller().
+	 */
+	testq	%rax, %rax
+	jnz	1f
+
+	restore_mcount_regs
+	/* Restore flags */
+	popfq
+	RET
+
+	/* Swap the flags with orig_rax */
+1:	movq MCOUNT_REG_SIZE(%rsp), %rdi
+	movq %rdi, MCOUNT_REG_SIZE-8(%rsp)
+	movq %rax, MCOUNT_REG_SIZE(%rsp)
+
+	restore_mcount_regs 8
+	/* Restore flags */
+	popfq
+	UNWIND_HINT_FUNC
+
+	/* A tail-call by PUSH;RET, with the RSB put right: see ftrace_regs_caller */
+	ANNOTATE_INTRA_FUNCTION_CALL
+	call .Lftrace_mux_rebalance
+	int3
+.Lftrace_mux_rebalance:
+	add $8, %rsp
+	ALTERNATIVE __stringify(RET), \
+		    __stringify(ANNOTATE_UNRET_SAFE; ret; int3), \
+		    X86_FEATURE_CALL_DEPTH
+SYM_CODE_END(ftrace_mux_regs_exit)
+
+SYM_INNER_LABEL(ftrace_mux_callers_end, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+
+/* Offsets from ftrace_mux_base; mask 0 has no trampoline */
+.macro ftrace_mux_caller_offset mask
+	.long ftrace_mux_caller_\mask - ftrace_mux_base
+.endm
+
+.macro ftrace_mux_regs_caller_offset mask
+	.long ftrace_mux_regs_caller_\mask - ftrace_mux_base
+.endm
+
+	.pushsection .rodata, "a"
+	.balign 4
+SYM_DATA_START(ftrace_mux_caller_offsets)
+	.long 0
+	ftrace_mux_for_each_mask ftrace_mux_caller_offset
+SYM_DATA_END(ftrace_mux_caller_offsets)
+
+SYM_DATA_START(ftrace_mux_regs_caller_offsets)
+	.long 0
+	ftrace_mux_for_each_mask ftrace_mux_regs_caller_offset
+SYM_DATA_END(ftrace_mux_regs_caller_offsets)
+
+SYM_DATA_START(ftrace_mux_slot_offsets)
+.irp id, 0, 1, 2, 3, 4, 5, 6, 7
+	.if \id < FTRACE_MUX_IDS
+	.long ftrace_mux_slot_\id - ftrace_mux_base
+	.endif
+.endr
+SYM_DATA_END(ftrace_mux_slot_offsets)
+	.popsection

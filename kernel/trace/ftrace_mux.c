@@ -1,0 +1,753 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer: who is registered, and which tracers each
+ * function has.
+ *
+ * Every registered tracer (struct ftrace_ops) gets an ID if there is one left,
+ * and with it a slot: a jump to the function that ftrace_ops_get_func() names
+ * for it. Each record of a traceable function (struct dyn_ftrace) carries the
+ * IDs of the tracers whose filter selects it, and of those whose notrace list
+ * exempts it. For each combination of IDs there is a trampoline that calls
+ * their slots one after the other. The call site of a function that several
+ * tracers want is patched to the trampoline of exactly these.
+ *
+ * What remains as it is without the multiplexer: a function that nobody wants
+ * is a nop, one with a single tracer calls the trampoline ftrace has made for
+ * that tracer or, if it is a direct one, the direct function. A function that
+ * is shared with a tracer without ID goes through ftrace_ops_list_func().
+ *
+ * Life of a slot
+ *
+ *	FREE	 -> USED	ftrace_mux_register(), before any record has the
+ *				ID in its masks: slot first, then call sites.
+ *	USED	 -> RESTING	after the last call site has been patched away.
+ *				Tasks may still be in a trampoline, preempted,
+ *				and about to call the slot, which keeps its
+ *				tracer: these are the late calls that any
+ *				function of a static ftrace_ops may get.
+ *	RESTING -> USED		only for the tracer the slot still belongs to.
+ *	RESTING -> FREE		after a grace period of both Tasks RCU and its
+ *				rude sibling: nobody can be on his way to the
+ *				slot any more, see ftrace_shutdown().
+ *
+ * ftrace_shutdown() waits for that grace period if the ftrace_ops may be freed
+ * afterwards, and for no other. No wait is added here: a work item takes care
+ * of the slots of the others.
+ *
+ * Who gets an ID
+ *
+ * IDs are scarce, and belong where functions are shared. When none is left,
+ * the tracer with the most functions goes first: it takes the place of the one
+ * with the fewest, be it the older one. This makes the outcome independent of
+ * the order of registration. The ID changes hands after the slot had its rest.
+ *
+ * Everything here is protected by ftrace_lock.
+ */
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/kstrtox.h>
+#include <linux/rcupdate.h>
+#include <linux/sysctl.h>
+#include <linux/workqueue.h>
+
+#include "trace.h"
+#include "ftrace_mux.h"
+
+/* In struct dyn_ftrace, 16 bits are set aside for each mask */
+static_assert(FTRACE_MUX_IDS <= 16);
+static_assert(offsetof(struct dyn_ftrace, mux_filter) ==
+	      offsetof(struct dyn_ftrace, flags) + sizeof(u32));
+
+enum slot_state {
+	SLOT_FREE,
+	SLOT_USED,
+	SLOT_RESTING,
+};
+
+struct ftrace_mux_slot {
+	struct ftrace_ops	*ops;		/* NULL only if FREE */
+	enum slot_state		state;
+	bool			quiescing;	/* RESTING since before the grace period */
+};
+
+static struct ftrace_mux_slot slots[FTRACE_MUX_IDS];
+
+/* All registered tracers, in order of registration */
+LIST_HEAD(ftrace_mux_tracers);
+
+static u64 last_seq;
+
+/* Whether call sites use the trampolines: ftrace_mux=, kernel.ftrace_mux */
+static int ftrace_mux_enabled = 1;
+
+static void ftrace_mux_work_func(struct work_struct *work);
+static DECLARE_WORK(ftrace_mux_work, ftrace_mux_work_func);
+
+/* Records and call sites */
+
+/**
+ * ftrace_mux_addr - the multiplexer's trampoline for a function
+ * @rec: record of the function
+ *
+ * The masks of @rec tell the tracers that have an ID, its count all of them.
+ * If there are more, the trampoline that the masks name would miss some.
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the address that the call site of @rec has to call, or 0 if it is
+ * none of the multiplexer's: nobody, or somebody without ID, wants the
+ * function, its only tracer has a trampoline of its own or is a direct one, or
+ * the multiplexer is switched off.
+ */
+unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
+{
+	unsigned long count = ftrace_rec_count(rec);
+	unsigned int mask = ftrace_mux_rec_mask(rec);
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!ftrace_mux_enabled || !count || hweight16(mask) != count)
+		return 0;
+
+	/* TRAMP is for a single tracer only, DIRECT wins over it if single */
+	if (rec->flags & FTRACE_FL_TRAMP ||
+	    (count == 1 && rec->flags & FTRACE_FL_DIRECT))
+		return 0;
+
+	return arch_ftrace_mux_caller(mask, rec->flags & FTRACE_FL_REGS);
+}
+
+/**
+ * ftrace_mux_callee - the multiplexer's trampoline a function calls now
+ * @rec: record of the function, with FTRACE_FL_MUX_EN set
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the address its call site calls, 0 if that is not a trampoline of
+ * the multiplexer, which means that the text was changed behind our back.
+ */
+unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	return arch_ftrace_mux_callee(rec->ip);
+}
+
+/**
+ * ftrace_mux_rec_changed - whether a traced function needs another trampoline
+ * @rec: record of the function
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: true if the call site of @rec has to be patched for the sake of the
+ * multiplexer: to, between or from its trampolines.
+ */
+bool ftrace_mux_rec_changed(struct dyn_ftrace *rec)
+{
+	unsigned long addr = ftrace_mux_addr(rec);
+
+	if (!(rec->flags & FTRACE_FL_MUX_EN))
+		return addr;
+
+	return !addr || addr != ftrace_mux_callee(rec);
+}
+
+/* Enter the ID of @ops, which is registered already, in all masks */
+static void mark_records(struct ftrace_ops *ops)
+{
+	struct ftrace_hash *exempt = ops->func_hash->notrace_hash;
+	struct ftrace_hash *filter = ops->func_hash->filter_hash;
+	struct ftrace_rec_iter *iter;
+	struct dyn_ftrace *rec;
+
+	for_ftrace_rec_iter(iter) {
+		rec = ftrace_rec_iter_record(iter);
+
+		/* As __ftrace_hash_rec_update() does */
+		if (rec->flags & FTRACE_FL_DISABLED &&
+		    !(rec->flags & FTRACE_FL_ENABLED))
+			continue;
+
+		if (ftrace_hash_empty(filter) || ftrace_lookup_ip(filter, rec->ip))
+			ftrace_mux_rec_add(ops, rec, ftrace_lookup_ip(exempt, rec->ip));
+	}
+}
+
+/* Take the ID of @ops out of all masks */
+static void unmark_records(struct ftrace_ops *ops)
+{
+	struct ftrace_rec_iter *iter;
+
+	for_ftrace_rec_iter(iter)
+		ftrace_mux_rec_del(ops, ftrace_rec_iter_record(iter));
+}
+
+/* Slots */
+
+static void use_slot(unsigned int id, struct ftrace_ops *ops)
+{
+	slots[id].ops = ops;
+	slots[id].state = SLOT_USED;
+	slots[id].quiescing = false;
+	arch_ftrace_mux_set_slot(id, ops, ftrace_ops_get_func(ops));
+	ops->mux.id = id + 1;
+}
+
+static void free_slot(unsigned int id)
+{
+	slots[id].ops = NULL;
+	slots[id].state = SLOT_FREE;
+	slots[id].quiescing = false;
+	arch_ftrace_mux_set_slot(id, NULL, ftrace_stub);
+}
+
+static void rest_slot(unsigned int id)
+{
+	slots[id].state = SLOT_RESTING;
+	slots[id].quiescing = false;
+	queue_work(system_unbound_wq, &ftrace_mux_work);
+}
+
+/* The slot @ops may use at once, -1 if there is none */
+static int find_slot(struct ftrace_ops *ops)
+{
+	int free = -1;
+
+	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
+		/* Those who are late for this one will not mind */
+		if (slots[id].ops == ops)
+			return id;
+		if (free < 0 && slots[id].state == SLOT_FREE)
+			free = id;
+	}
+
+	return free;
+}
+
+/* The more functions a tracer has, the more it has to gain from an ID */
+static unsigned long tracer_span(struct ftrace_ops *ops)
+{
+	struct ftrace_hash *filter = ops->func_hash->filter_hash;
+
+	return ftrace_hash_empty(filter) ? ULONG_MAX : filter->count;
+}
+
+/* Make the tracer with the smallest span give up its ID, if less than @span */
+static bool displace_tracer(unsigned long span)
+{
+	struct ftrace_ops *ops, *victim = NULL;
+
+	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
+		/* One that is about to become free is as good */
+		if (slots[id].state != SLOT_USED)
+			return false;
+
+		ops = slots[id].ops;
+		if (tracer_span(ops) < span) {
+			span = tracer_span(ops);
+			victim = ops;
+		}
+	}
+
+	if (!victim)
+		return false;
+
+	unmark_records(victim);
+	rest_slot(victim->mux.id - 1);
+	victim->mux.id = 0;
+
+	return true;
+}
+
+/* Stubs are there to be counted, not to be called */
+static bool wants_id(struct ftrace_ops *ops)
+{
+	return !ops->mux.id && !(ops->flags & FTRACE_OPS_FL_STUB);
+}
+
+/* Give free IDs to registered tracers that have to do without so far */
+static void hand_out_ids(void)
+{
+	struct ftrace_ops *ops, *next;
+	bool update = false;
+	int id;
+
+	for (;;) {
+		next = NULL;
+		do_for_each_ftrace_op(ops, ftrace_ops_list) {
+			if (ops->flags & FTRACE_OPS_FL_ENABLED && wants_id(ops) &&
+			    (!next || tracer_span(ops) >= tracer_span(next)))
+				next = ops;
+		} while_for_each_ftrace_op(ops);
+
+		if (!next || next == &ftrace_list_end)
+			break;
+
+		id = find_slot(next);
+		if (id < 0) {
+			update |= displace_tracer(tracer_span(next));
+			break;
+		}
+
+		use_slot(id, next);
+		mark_records(next);
+		update = true;
+	}
+
+	if (update && ftrace_enabled)
+		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
+}
+
+/* Returns true if there is a slot to wait for */
+static bool start_quiescing(void)
+{
+	bool resting = false;
+
+	guard(mutex)(&ftrace_lock);
+
+	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
+		if (slots[id].state != SLOT_RESTING)
+			continue;
+		slots[id].quiescing = true;
+		resting = true;
+	}
+
+	return resting;
+}
+
+static void ftrace_mux_work_func(struct work_struct *work)
+{
+	if (start_quiescing()) {
+		/* As in ftrace_shutdown() */
+		synchronize_rcu_tasks_rude();
+		synchronize_rcu_tasks();
+	}
+
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_is_dead())
+		return;
+
+	/* What came to rest in the meantime has queued the work again */
+	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
+		if (slots[id].quiescing)
+			free_slot(id);
+	}
+
+	hand_out_ids();
+}
+
+/**
+ * ftrace_mux_register - get an ID for a tracer that is being registered
+ * @ops: the tracer, on no call site yet
+ *
+ * Registration does not depend on an ID: without one, only the functions that
+ * @ops shares with others are called through the list.
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ *
+ * Return: true if another tracer had to give up its ID, so that call sites
+ * have to be updated whether or not @ops changes any.
+ */
+bool ftrace_mux_register(struct ftrace_ops *ops)
+{
+	int id;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	/* The tracers that a manager stands for are linked on their own */
+	if (list_empty(&ops->subop_list))
+		ftrace_mux_link(ops);
+
+	if (!wants_id(ops))
+		return false;
+
+	id = find_slot(ops);
+	if (id < 0)
+		return displace_tracer(tracer_span(ops));
+
+	use_slot(id, ops);
+
+	return false;
+}
+
+/**
+ * ftrace_mux_release - give back the ID of a tracer
+ * @ops: the tracer, on no call site any more
+ * @quiescent: whether a Tasks RCU grace period of both flavors has passed
+ *	since it left the last call site; must be true if @ops may be freed
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ */
+void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	ops->mux.id = 0;
+
+	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
+		if (slots[id].ops != ops)
+			continue;
+
+		if (!quiescent) {
+			if (slots[id].state == SLOT_USED)
+				rest_slot(id);
+			continue;
+		}
+
+		free_slot(id);
+		/* Somebody may be waiting for it */
+		queue_work(system_unbound_wq, &ftrace_mux_work);
+	}
+}
+
+/**
+ * ftrace_mux_update_func - follow a change of the function of a tracer
+ * @ops: the tracer whose ops->func has changed, registered or about to be
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ */
+void ftrace_mux_update_func(struct ftrace_ops *ops)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (ops->mux.id)
+		arch_ftrace_mux_set_slot(ops->mux.id - 1, ops,
+					 ftrace_ops_get_func(ops));
+}
+
+/* Names and defaults */
+
+static struct trace_array *instance(struct trace_array *tr)
+{
+	return tr && !(tr->flags & TRACE_ARRAY_FL_GLOBAL) ? tr : NULL;
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static bool is_graph_tracer(struct ftrace_ops *ops, struct trace_array *tr)
+{
+	return tr && tr->gops && ops == &tr->gops->ops;
+}
+#else
+static bool is_graph_tracer(struct ftrace_ops *ops, struct trace_array *tr)
+{
+	return false;
+}
+#endif
+
+/**
+ * ftrace_mux_init_tracer - make a tracer known to the user
+ * @ops: the tracer, before it is registered
+ * @name: its name in function_tracers, a constant
+ * @tr: the trace instance it works for, NULL for the top one
+ *
+ * Unless it is the function or the graph tracer of @tr, which have one filter
+ * for good, the tracer starts with the filter of the function tracer and keeps
+ * that until it is given another. A tracer that brings a filter of its own, as
+ * the stack tracer does, only needs a name and FTRACE_OPS_FL_USER.
+ *
+ * Context: process context, may sleep; takes ftrace_lock.
+ */
+void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
+			    struct trace_array *tr)
+{
+	struct ftrace_ops *function = tr ? tr->ops : &global_ops;
+
+	guard(mutex)(&ftrace_lock);
+
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		return;
+
+	ops->name = name;
+	ops->flags |= FTRACE_OPS_FL_USER;
+	ops->mux.tr = instance(tr);
+
+	if (ops == function || is_graph_tracer(ops, tr))
+		return;
+
+	ftrace_ops_set_global_filter(ops);
+	ops->mux.shared_hash = &function->local_hash;
+	if (!ops->mux.own_filter)
+		ops->func_hash = ops->mux.shared_hash;
+}
+
+static bool same_base_name(struct ftrace_ops *a, struct ftrace_ops *b)
+{
+	if (!a->name || !b->name)
+		return !a->name && !b->name && a->saved_func == b->saved_func;
+
+	return !strcmp(a->name, b->name);
+}
+
+static bool is_user_tracer(struct ftrace_ops *ops, struct trace_array *tr)
+{
+	return ops->flags & FTRACE_OPS_FL_USER && ops->mux.tr == instance(tr);
+}
+
+/**
+ * ftrace_mux_count_users - number of tracers whose filter belongs to the user
+ * @tr: the trace instance, NULL for the top one
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: how many of the registered tracers of @tr may become the default.
+ */
+unsigned int ftrace_mux_count_users(struct trace_array *tr)
+{
+	struct ftrace_ops *ops;
+	unsigned int count = 0;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	for_each_ftrace_mux_tracer(ops)
+		count += is_user_tracer(ops, tr);
+
+	return count;
+}
+
+static void __set_default(struct ftrace_ops *def, bool chosen)
+{
+	struct ftrace_ops *ops;
+
+	for_each_ftrace_mux_tracer(ops) {
+		if (!is_user_tracer(ops, def->mux.tr))
+			continue;
+		ops->mux.is_default = ops == def;
+		ops->mux.chosen = ops == def && chosen;
+	}
+}
+
+/**
+ * ftrace_mux_set_default - make set_ftrace_filter the filter of a tracer
+ * @ops: the tracer, registered and with FTRACE_OPS_FL_USER
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_set_default(struct ftrace_ops *ops)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	__set_default(ops, true);
+}
+
+/**
+ * ftrace_mux_get_default - the tracer that set_ftrace_filter is the filter of
+ * @tr: the trace instance, NULL for the top one
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the tracer, NULL if it is the function tracer because there is no
+ * other choice.
+ */
+struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr)
+{
+	struct ftrace_ops *ops;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	for_each_ftrace_mux_tracer(ops) {
+		if (is_user_tracer(ops, tr) && ops->mux.is_default)
+			break;
+	}
+
+	if (list_entry_is_head(ops, &ftrace_mux_tracers, mux.node))
+		return NULL;
+
+	/*
+	 * A tracer that brings its own filter leaves these files to the
+	 * function tracer, registered or not, as long as nobody else has them.
+	 */
+	if (ops->mux.private_filter && !ops->mux.chosen &&
+	    ftrace_mux_count_users(tr) == 1)
+		return NULL;
+
+	return ops;
+}
+
+/**
+ * ftrace_mux_link - list a tracer among the registered ones
+ * @ops: the tracer
+ *
+ * A tracer whose filter belongs to the user becomes the default.
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_link(struct ftrace_ops *ops)
+{
+	struct trace_array *tr = ops->mux.tr;
+	struct ftrace_ops *other;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (ops->flags & FTRACE_OPS_FL_STUB)
+		return;
+
+	ops->mux.nr = 0;
+	for_each_ftrace_mux_tracer(other) {
+		if (other->mux.tr == tr && same_base_name(ops, other))
+			ops->mux.nr = max(ops->mux.nr, other->mux.nr + 1);
+	}
+
+	ops->mux.private_filter = ops->func_hash == &ops->local_hash &&
+				  ops != (tr ? tr->ops : &global_ops) &&
+				  !ops->mux.shared_hash;
+	ops->mux.seq = ++last_seq;
+	list_add_tail(&ops->mux.node, &ftrace_mux_tracers);
+
+	if (ops->flags & FTRACE_OPS_FL_USER)
+		__set_default(ops, false);
+}
+
+/**
+ * ftrace_mux_unlink - take a tracer off the list of registered ones
+ * @ops: the tracer; nothing happens if it is not on the list
+ *
+ * If it was the default, the one registered before it takes over; if there is
+ * none, the last one.
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_unlink(struct ftrace_ops *ops)
+{
+	struct ftrace_ops *other, *next = NULL;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!ops->mux.seq)
+		return;
+
+	for_each_ftrace_mux_tracer(other) {
+		if (other == ops && next)
+			break;
+		if (other != ops && is_user_tracer(other, ops->mux.tr))
+			next = other;
+	}
+
+	list_del(&ops->mux.node);
+	ops->mux.seq = 0;
+
+	if (ops->mux.is_default && next)
+		__set_default(next, false);
+	ops->mux.is_default = false;
+	ops->mux.chosen = false;
+}
+
+/**
+ * ftrace_mux_find - look up a tracer by its registration
+ * @seq: the number of the registration, not 0
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the tracer, NULL if it has been unregistered, even if it has been
+ * registered again since.
+ */
+struct ftrace_ops *ftrace_mux_find(u64 seq)
+{
+	struct ftrace_ops *ops;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	for_each_ftrace_mux_tracer(ops) {
+		if (ops->mux.seq == seq)
+			return ops;
+	}
+
+	return NULL;
+}
+
+/**
+ * ftrace_mux_name - the unique name of a registered tracer
+ * @ops: the tracer
+ * @buf: where to put it
+ * @size: room in @buf, KSYM_SYMBOL_LEN is always enough
+ *
+ * A tracer that brings no name has that of its callback. Where that leaves
+ * several with the same name in a trace instance, a number is added to those
+ * that came later.
+ *
+ * Context: process context; ftrace_lock held.
+ *
+ * Return: @buf.
+ */
+const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size)
+{
+	char sym[KSYM_SYMBOL_LEN];
+	const char *name = ops->name;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!name && ops->flags & FTRACE_OPS_FL_SUBOP)
+		name = "graph";
+	if (!name)
+		name = kallsyms_lookup((unsigned long)ops->saved_func,
+				       NULL, NULL, NULL, sym);
+	if (!name)
+		name = "unknown";
+
+	if (ops->mux.nr)
+		snprintf(buf, size, "%s#%u", name, ops->mux.nr);
+	else
+		strscpy(buf, name, size);
+
+	return buf;
+}
+
+/* The switch */
+
+static int __init set_ftrace_mux(char *str)
+{
+	bool enabled;
+
+	if (kstrtobool(str, &enabled))
+		return 0;
+
+	ftrace_mux_enabled = enabled;
+	return 1;
+}
+__setup("ftrace_mux=", set_ftrace_mux);
+
+#ifdef CONFIG_SYSCTL
+static int ftrace_mux_sysctl(const struct ctl_table *table, int write,
+			     void *buffer, size_t *lenp, loff_t *ppos)
+{
+	int enabled;
+	struct ctl_table tmp = *table;
+	int ret;
+
+	guard(mutex)(&ftrace_lock);
+
+	enabled = ftrace_mux_enabled;
+	tmp.data = &enabled;
+	ret = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
+	if (ret || !write || enabled == ftrace_mux_enabled)
+		return ret;
+
+	if (ftrace_is_dead())
+		return -ENODEV;
+
+	ftrace_mux_enabled = enabled;
+	if (ftrace_enabled)
+		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
+
+	return 0;
+}
+
+static struct ctl_table ftrace_mux_sysctls[] = {
+	{
+		.procname	= "ftrace_mux",
+		.data		= &ftrace_mux_enabled,
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= ftrace_mux_sysctl,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+};
+
+static int __init ftrace_mux_sysctl_init(void)
+{
+	register_sysctl_init("kernel", ftrace_mux_sysctls);
+	return 0;
+}
+late_initcall(ftrace_mux_sysctl_init);
+#endif /* CONFIG_SYSCTL */

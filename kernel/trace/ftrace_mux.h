@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Function tracer multiplexer: what ftrace, the core (ftrace_mux.c) and the
+ * tracefs files (ftrace_mux_files.c) want of each other.
+ */
+#ifndef _KERNEL_TRACE_FTRACE_MUX_H
+#define _KERNEL_TRACE_FTRACE_MUX_H
+
+#include <linux/bitops.h>
+#include <linux/ftrace.h>
+
+#include "ftrace_internal.h"
+
+struct dentry;
+struct seq_file;
+
+#ifdef CONFIG_FTRACE_MUX
+
+/* Core: who is registered, and which tracers each function has */
+
+extern struct list_head ftrace_mux_tracers;
+
+#define for_each_ftrace_mux_tracer(ops)					\
+	list_for_each_entry(ops, &ftrace_mux_tracers, mux.node)
+
+void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
+			    struct trace_array *tr);
+bool ftrace_mux_register(struct ftrace_ops *ops);
+void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
+void ftrace_mux_link(struct ftrace_ops *ops);
+void ftrace_mux_unlink(struct ftrace_ops *ops);
+void ftrace_mux_update_func(struct ftrace_ops *ops);
+
+unsigned long ftrace_mux_addr(struct dyn_ftrace *rec);
+unsigned long ftrace_mux_callee(struct dyn_ftrace *rec);
+bool ftrace_mux_rec_changed(struct dyn_ftrace *rec);
+
+struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr);
+void ftrace_mux_set_default(struct ftrace_ops *ops);
+struct ftrace_ops *ftrace_mux_find(u64 seq);
+unsigned int ftrace_mux_count_users(struct trace_array *tr);
+const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
+
+/* Note in @rec that @ops wants it, or would but for its notrace list */
+static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,
+				      struct dyn_ftrace *rec, bool exempt)
+{
+	if (!ops->mux.id)
+		return;
+
+	rec->mux_filter |= BIT(ops->mux.id - 1);
+	if (exempt)
+		rec->mux_notrace |= BIT(ops->mux.id - 1);
+}
+
+/* Clear what ftrace_mux_rec_add() has set */
+static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
+				      struct dyn_ftrace *rec)
+{
+	u16 keep;
+
+	if (!ops->mux.id)
+		return;
+
+	keep = ~BIT(ops->mux.id - 1);
+	if ((rec->mux_filter | rec->mux_notrace) & ~keep) {
+		rec->mux_filter &= keep;
+		rec->mux_notrace &= keep;
+	}
+}
+
+/* The tracers with an ID that want @rec */
+static inline unsigned int ftrace_mux_rec_mask(struct dyn_ftrace *rec)
+{
+	return rec->mux_filter & ~rec->mux_notrace;
+}
+
+/* Files: what the user sees of the above */
+
+int ftrace_mux_regex_open(struct trace_array *tr, int flag,
+			  struct inode *inode, struct file *file);
+bool ftrace_mux_filter_alive(struct ftrace_iterator *iter);
+bool ftrace_mux_filter_begin(struct ftrace_iterator *iter);
+void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed);
+bool ftrace_mux_release_sections(struct ftrace_iterator *iter);
+extern struct list_head ftrace_mux_filters;
+
+#define for_each_ftrace_mux_filter(ops)					\
+	list_for_each_entry(ops, &ftrace_mux_filters, mux.filter_node)
+
+void ftrace_mux_filters_lock(void);
+void ftrace_mux_filters_unlock(void);
+void ftrace_mux_files_lock(struct ftrace_ops *ops);
+void ftrace_mux_files_unlock(struct ftrace_ops *ops);
+bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
+void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
+void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
+
+#else /* !CONFIG_FTRACE_MUX */
+
+static inline void ftrace_mux_init_tracer(struct ftrace_ops *ops,
+					  const char *name,
+					  struct trace_array *tr) { }
+static inline bool ftrace_mux_register(struct ftrace_ops *ops) { return false; }
+static inline void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent) { }
+static inline void ftrace_mux_link(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_unlink(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_update_func(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_files_lock(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_files_unlock(struct ftrace_ops *ops) { }
+
+#define for_each_ftrace_mux_filter(ops)	for (ops = NULL; ops; )
+
+static inline void ftrace_mux_filters_lock(void) { }
+static inline void ftrace_mux_filters_unlock(void) { }
+
+#ifdef CONFIG_DYNAMIC_FTRACE
+static inline unsigned long ftrace_mux_addr(struct dyn_ftrace *rec) { return 0; }
+static inline unsigned long ftrace_mux_callee(struct dyn_ftrace *rec) { return 0; }
+static inline bool ftrace_mux_rec_changed(struct dyn_ftrace *rec) { return false; }
+static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,
+				      struct dyn_ftrace *rec, bool exempt) { }
+static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
+				      struct dyn_ftrace *rec) { }
+
+static inline int ftrace_mux_regex_open(struct trace_array *tr, int flag,
+					struct inode *inode, struct file *file)
+{
+	return ftrace_regex_open(tr, NULL, flag, inode, file);
+}
+
+static inline bool ftrace_mux_filter_alive(struct ftrace_iterator *iter)
+{
+	return true;
+}
+
+static inline bool ftrace_mux_filter_begin(struct ftrace_iterator *iter)
+{
+	return true;
+}
+
+static inline void ftrace_mux_filter_end(struct ftrace_iterator *iter,
+					 bool changed) { }
+
+static inline bool ftrace_mux_release_sections(struct ftrace_iterator *iter)
+{
+	return false;
+}
+
+static inline bool ftrace_mux_show_caller(struct seq_file *m,
+					  struct dyn_ftrace *rec)
+{
+	return false;
+}
+
+static inline void ftrace_mux_show_tracers(struct seq_file *m,
+					   struct dyn_ftrace *rec) { }
+static inline void ftrace_mux_create_files(struct trace_array *tr,
+					   struct dentry *parent) { }
+#endif /* CONFIG_DYNAMIC_FTRACE */
+#endif /* CONFIG_FTRACE_MUX */
+#endif /* _KERNEL_TRACE_FTRACE_MUX_H */
