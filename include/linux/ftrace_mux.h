@@ -21,6 +21,14 @@ struct trace_array;
 /* IDs that have statically generated trampolines */
 #define FTRACE_MUX_IDS		CONFIG_FTRACE_MUX_STATIC_IDS
 
+/* What the tracer was when ftrace_mux_hold_default() was called */
+enum ftrace_mux_hold {
+	MUX_HOLD_NONE,		/* it was not called */
+	MUX_HOLD_OTHER,		/* not the default */
+	MUX_HOLD_DEFAULT,
+	MUX_HOLD_CHOSEN,	/* the default by choice of the user */
+};
+
 /**
  * struct ftrace_mux_tracer - what the multiplexer knows of a struct ftrace_ops
  * @node: link in the list of registered tracers, in order of registration
@@ -29,7 +37,9 @@ struct trace_array;
  * @tr: the trace instance whose files show the tracer, NULL for the top one
  * @seq: number of this registration, never used twice; 0 if not registered
  * @nr: tells apart registered tracers that have the same name
+ * @name_hash: hash of the name, to find these
  * @id: slot of the tracer plus one; 0 if it has none
+ * @hold: enum ftrace_mux_hold, across a registration that is not news
  * @is_default: set_ftrace_filter of @tr is the filter of this tracer
  * @chosen: became the default by a write to function_tracers
  * @private_filter: the tracer brought a filter of its own, and stands in for
@@ -46,7 +56,9 @@ struct ftrace_mux_tracer {
 	struct trace_array	*tr;
 	u64			seq;
 	unsigned int		nr;
+	u32			name_hash;
 	u8			id;
+	u8			hold;
 	bool			is_default;
 	bool			chosen;
 	bool			private_filter;

@@ -38,8 +38,10 @@
  *
  * IDs are scarce, and belong where functions are shared. When none is left,
  * the tracer with the most functions goes first: it takes the place of the one
- * with the fewest, be it the older one. This makes the outcome independent of
- * the order of registration. The ID changes hands after the slot had its rest.
+ * with the fewest, be it the older one. So small tracers do not keep a large one
+ * off, in whatever order they are registered; among equals, the older one has
+ * the ID. It is looked at again when a tracer goes and when a filter changes.
+ * The ID changes hands after the slot had its rest.
  *
  * Everything here is protected by ftrace_lock.
  */
@@ -47,14 +49,21 @@
 #include <linux/kallsyms.h>
 #include <linux/kstrtox.h>
 #include <linux/rcupdate.h>
+#include <linux/stringhash.h>
 #include <linux/sysctl.h>
 #include <linux/workqueue.h>
 
 #include "trace.h"
 #include "ftrace_mux.h"
 
-/* In struct dyn_ftrace, 16 bits are set aside for each mask */
+/* In struct dyn_ftrace, 16 bits are set aside for each mask, above the flags */
+#ifdef __BIG_ENDIAN
+#error "the masks overlay the flags"
+#endif
 static_assert(FTRACE_MUX_IDS <= 16);
+/* ... and those who clear a flag leave them alone */
+static_assert((~FTRACE_FL_ENABLED & FTRACE_FL_MUX_MASKS) == FTRACE_FL_MUX_MASKS);
+static_assert((~FTRACE_FL_TRAMP & FTRACE_FL_MUX_MASKS) == FTRACE_FL_MUX_MASKS);
 static_assert(offsetof(struct dyn_ftrace, mux_filter) ==
 	      offsetof(struct dyn_ftrace, flags) + sizeof(u32));
 
@@ -82,6 +91,18 @@ static int ftrace_mux_enabled = 1;
 
 static void ftrace_mux_work_func(struct work_struct *work);
 static DECLARE_WORK(ftrace_mux_work, ftrace_mux_work_func);
+
+static struct ftrace_hash *filter_hash(struct ftrace_ops *ops)
+{
+	return rcu_dereference_protected(ops->func_hash->filter_hash,
+					 lockdep_is_held(&ftrace_lock));
+}
+
+static struct ftrace_hash *notrace_hash(struct ftrace_ops *ops)
+{
+	return rcu_dereference_protected(ops->func_hash->notrace_hash,
+					 lockdep_is_held(&ftrace_lock));
+}
 
 /* Records and call sites */
 
@@ -123,8 +144,9 @@ unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
  *
  * Context: ftrace_lock held.
  *
- * Return: the address its call site calls, 0 if that is not a trampoline of
- * the multiplexer, which means that the text was changed behind our back.
+ * Return: the address its call site calls, or would if there was no breakpoint
+ * on it; 0 if that is not a trampoline of the multiplexer, which means that the
+ * text was changed behind our back.
  */
 unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
 {
@@ -155,8 +177,8 @@ bool ftrace_mux_rec_changed(struct dyn_ftrace *rec)
 /* Enter the ID of @ops, which is registered already, in all masks */
 static void mark_records(struct ftrace_ops *ops)
 {
-	struct ftrace_hash *exempt = ops->func_hash->notrace_hash;
-	struct ftrace_hash *filter = ops->func_hash->filter_hash;
+	struct ftrace_hash *exempt = notrace_hash(ops);
+	struct ftrace_hash *filter = filter_hash(ops);
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
 
@@ -227,7 +249,7 @@ static int find_slot(struct ftrace_ops *ops)
 /* The more functions a tracer has, the more it has to gain from an ID */
 static unsigned long tracer_span(struct ftrace_ops *ops)
 {
-	struct ftrace_hash *filter = ops->func_hash->filter_hash;
+	struct ftrace_hash *filter = filter_hash(ops);
 
 	return ftrace_hash_empty(filter) ? ULONG_MAX : filter->count;
 }
@@ -280,7 +302,7 @@ static void hand_out_ids(void)
 				next = ops;
 		} while_for_each_ftrace_op(ops);
 
-		if (!next || next == &ftrace_list_end)
+		if (!next)
 			break;
 
 		id = find_slot(next);
@@ -416,12 +438,30 @@ void ftrace_mux_update_func(struct ftrace_ops *ops)
 					 ftrace_ops_get_func(ops));
 }
 
-/* Names and defaults */
-
-static struct trace_array *instance(struct trace_array *tr)
+/**
+ * ftrace_mux_filter_changed - see who has earned an ID now
+ * @ops: the tracer whose filter has changed, registered or not
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_filter_changed(struct ftrace_ops *ops)
 {
-	return tr && !(tr->flags & TRACE_ARRAY_FL_GLOBAL) ? tr : NULL;
+	struct ftrace_ops *other;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
+		return;
+
+	do_for_each_ftrace_op(other, ftrace_ops_list) {
+		if (wants_id(other)) {
+			queue_work(system_unbound_wq, &ftrace_mux_work);
+			return;
+		}
+	} while_for_each_ftrace_op(other);
 }
+
+/* Names and defaults */
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static bool is_graph_tracer(struct ftrace_ops *ops, struct trace_array *tr)
@@ -453,6 +493,9 @@ void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 {
 	struct ftrace_ops *function = tr ? tr->ops : &global_ops;
 
+	ftrace_ops_init(function);
+	ftrace_ops_init(ops);
+
 	guard(mutex)(&ftrace_lock);
 
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
@@ -460,28 +503,34 @@ void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 
 	ops->name = name;
 	ops->flags |= FTRACE_OPS_FL_USER;
-	ops->mux.tr = instance(tr);
+	ops->mux.tr = ftrace_mux_instance(tr);
 
 	if (ops == function || is_graph_tracer(ops, tr))
 		return;
 
-	ftrace_ops_set_global_filter(ops);
 	ops->mux.shared_hash = &function->local_hash;
 	if (!ops->mux.own_filter)
 		ops->func_hash = ops->mux.shared_hash;
 }
 
-static bool same_base_name(struct ftrace_ops *a, struct ftrace_ops *b)
+/* The name of @ops before it is made unique, in @buf if it is not a constant */
+static const char *base_name(struct ftrace_ops *ops, char *buf)
 {
-	if (!a->name || !b->name)
-		return !a->name && !b->name && a->saved_func == b->saved_func;
+	const char *name = ops->name;
 
-	return !strcmp(a->name, b->name);
+	/* The tracers behind the graph tracer's manager have no ftrace callback */
+	if (!name && ops->flags & FTRACE_OPS_FL_SUBOP)
+		return "graph";
+	if (!name)
+		name = kallsyms_lookup((unsigned long)ops->saved_func,
+				       NULL, NULL, NULL, buf);
+
+	return name ?: "unknown";
 }
 
 static bool is_user_tracer(struct ftrace_ops *ops, struct trace_array *tr)
 {
-	return ops->flags & FTRACE_OPS_FL_USER && ops->mux.tr == instance(tr);
+	return ops->flags & FTRACE_OPS_FL_USER && ops->mux.tr == ftrace_mux_instance(tr);
 }
 
 /**
@@ -575,16 +624,22 @@ struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr)
 void ftrace_mux_link(struct ftrace_ops *ops)
 {
 	struct trace_array *tr = ops->mux.tr;
+	char sym[KSYM_SYMBOL_LEN];
 	struct ftrace_ops *other;
+	const char *name;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	if (ops->flags & FTRACE_OPS_FL_STUB)
 		return;
 
+	/* Should two names have the same hash, one is told apart needlessly */
+	name = base_name(ops, sym);
+	ops->mux.name_hash = full_name_hash(NULL, name, strlen(name));
 	ops->mux.nr = 0;
 	for_each_ftrace_mux_tracer(other) {
-		if (other->mux.tr == tr && same_base_name(ops, other))
+		if (other->mux.tr == tr &&
+		    other->mux.name_hash == ops->mux.name_hash)
 			ops->mux.nr = max(ops->mux.nr, other->mux.nr + 1);
 	}
 
@@ -594,8 +649,41 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 	ops->mux.seq = ++last_seq;
 	list_add_tail(&ops->mux.node, &ftrace_mux_tracers);
 
-	if (ops->flags & FTRACE_OPS_FL_USER)
-		__set_default(ops, false);
+	if (ops->flags & FTRACE_OPS_FL_USER && ops->mux.hold != MUX_HOLD_OTHER)
+		__set_default(ops, ops->mux.hold == MUX_HOLD_CHOSEN);
+	ops->mux.hold = MUX_HOLD_NONE;
+}
+
+/**
+ * ftrace_mux_hold_default - about to unregister a tracer and register it again
+ * @ops: the tracer, registered
+ *
+ * Unlike one that comes anew, it will be the default if and only if it is now.
+ *
+ * Context: process context, may sleep; takes ftrace_lock.
+ */
+void ftrace_mux_hold_default(struct ftrace_ops *ops)
+{
+	guard(mutex)(&ftrace_lock);
+
+	if (!ops->mux.is_default)
+		ops->mux.hold = MUX_HOLD_OTHER;
+	else
+		ops->mux.hold = ops->mux.chosen ? MUX_HOLD_CHOSEN : MUX_HOLD_DEFAULT;
+}
+
+/**
+ * ftrace_mux_set_instance - say which instance a tracer of the kernel works for
+ * @ops: the tracer, before it is registered
+ * @tr: the trace instance, NULL for the top one
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_array *tr)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	ops->mux.tr = ftrace_mux_instance(tr);
 }
 
 /**
@@ -672,18 +760,11 @@ struct ftrace_ops *ftrace_mux_find(u64 seq)
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size)
 {
 	char sym[KSYM_SYMBOL_LEN];
-	const char *name = ops->name;
+	const char *name;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!name && ops->flags & FTRACE_OPS_FL_SUBOP)
-		name = "graph";
-	if (!name)
-		name = kallsyms_lookup((unsigned long)ops->saved_func,
-				       NULL, NULL, NULL, sym);
-	if (!name)
-		name = "unknown";
-
+	name = base_name(ops, sym);
 	if (ops->mux.nr)
 		snprintf(buf, size, "%s#%u", name, ops->mux.nr);
 	else

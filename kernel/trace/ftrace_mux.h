@@ -12,7 +12,10 @@
 #include "ftrace_internal.h"
 
 struct dentry;
+struct ftrace_hash;
 struct seq_file;
+
+typedef void (*ftrace_mux_hash_func_t)(struct ftrace_hash *hash, void *data);
 
 #ifdef CONFIG_FTRACE_MUX
 
@@ -30,6 +33,9 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
 void ftrace_mux_link(struct ftrace_ops *ops);
 void ftrace_mux_unlink(struct ftrace_ops *ops);
 void ftrace_mux_update_func(struct ftrace_ops *ops);
+void ftrace_mux_filter_changed(struct ftrace_ops *ops);
+void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_array *tr);
+void ftrace_mux_hold_default(struct ftrace_ops *ops);
 
 unsigned long ftrace_mux_addr(struct dyn_ftrace *rec);
 unsigned long ftrace_mux_callee(struct dyn_ftrace *rec);
@@ -69,6 +75,12 @@ static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
 	}
 }
 
+/* What mux.tr of a tracer of @tr is: the top instance is NULL */
+static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
+{
+	return tr && !(tr->flags & TRACE_ARRAY_FL_GLOBAL) ? tr : NULL;
+}
+
 /* The tracers with an ID that want @rec */
 static inline unsigned int ftrace_mux_rec_mask(struct dyn_ftrace *rec)
 {
@@ -83,13 +95,7 @@ bool ftrace_mux_filter_alive(struct ftrace_iterator *iter);
 bool ftrace_mux_filter_begin(struct ftrace_iterator *iter);
 void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed);
 bool ftrace_mux_release_sections(struct ftrace_iterator *iter);
-extern struct list_head ftrace_mux_filters;
-
-#define for_each_ftrace_mux_filter(ops)					\
-	list_for_each_entry(ops, &ftrace_mux_filters, mux.filter_node)
-
-void ftrace_mux_filters_lock(void);
-void ftrace_mux_filters_unlock(void);
+void ftrace_mux_for_each_hash(ftrace_mux_hash_func_t func, void *data);
 void ftrace_mux_files_lock(struct ftrace_ops *ops);
 void ftrace_mux_files_unlock(struct ftrace_ops *ops);
 bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
@@ -106,13 +112,15 @@ static inline void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent) { 
 static inline void ftrace_mux_link(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_unlink(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_update_func(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_filter_changed(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_set_instance(struct ftrace_ops *ops,
+					   struct trace_array *tr) { }
+static inline void ftrace_mux_hold_default(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_files_lock(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_files_unlock(struct ftrace_ops *ops) { }
 
-#define for_each_ftrace_mux_filter(ops)	for (ops = NULL; ops; )
-
-static inline void ftrace_mux_filters_lock(void) { }
-static inline void ftrace_mux_filters_unlock(void) { }
+static inline void ftrace_mux_for_each_hash(ftrace_mux_hash_func_t func,
+					    void *data) { }
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 static inline unsigned long ftrace_mux_addr(struct dyn_ftrace *rec) { return 0; }

@@ -9,7 +9,6 @@
  * the multiplexer.
  */
 #include <linux/cleanup.h>
-#include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
 #include <linux/seq_file.h>
@@ -32,29 +31,33 @@ static DEFINE_MUTEX(ftrace_mux_files_mutex);
  * All tracers whose filter has been split from that of the function tracer,
  * registered or not. Protected by ftrace_mux_files_mutex.
  */
-LIST_HEAD(ftrace_mux_filters);
+static LIST_HEAD(ftrace_mux_filters);
 
 /**
- * ftrace_mux_filters_lock - keep for_each_ftrace_mux_filter() safe
+ * ftrace_mux_for_each_hash - look at all filters that the instances do not have
+ * @func: called for the filter hash and the notrace hash of each tracer whose
+ *	filter was split from that of the function tracer, registered or not,
+ *	with the regex_lock of the filter held
+ * @data: passed to @func
  *
- * Context: process context, may sleep; none of the locks named above held but
- * trace_types_lock.
+ * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
+ * held.
  */
-void ftrace_mux_filters_lock(void)
-	__acquires(&ftrace_mux_files_mutex)
+void ftrace_mux_for_each_hash(ftrace_mux_hash_func_t func, void *data)
 {
-	mutex_lock(&ftrace_mux_files_mutex);
-}
+	struct ftrace_ops *ops;
 
-/**
- * ftrace_mux_filters_unlock - done with ftrace_mux_filters_lock()
- *
- * Context: process context.
- */
-void ftrace_mux_filters_unlock(void)
-	__releases(&ftrace_mux_files_mutex)
-{
-	mutex_unlock(&ftrace_mux_files_mutex);
+	guard(mutex)(&ftrace_mux_files_mutex);
+
+	list_for_each_entry(ops, &ftrace_mux_filters, mux.filter_node) {
+		struct mutex *lock = &ops->local_hash.regex_lock;
+
+		guard(mutex)(lock);
+		func(rcu_dereference_protected(ops->local_hash.filter_hash,
+					       lockdep_is_held(lock)), data);
+		func(rcu_dereference_protected(ops->local_hash.notrace_hash,
+					       lockdep_is_held(lock)), data);
+	}
 }
 
 /* function_tracers */
@@ -67,18 +70,13 @@ enum {
 	MUX_ERR_KERNEL,
 };
 
-static const char *mux_errors[] = {
+static const char * const mux_errors[] = {
 	"Name of a function tracer expected",
 	"Name contains a NUL character",
 	"Name is too long",
 	"No function tracer of this name is registered",
 	"The filter of this function tracer belongs to the kernel",
 };
-
-static struct trace_array *file_instance(struct trace_array *tr)
-{
-	return tr && !(tr->flags & TRACE_ARRAY_FL_GLOBAL) ? tr : NULL;
-}
 
 static void *tracers_start(struct seq_file *m, loff_t *pos)
 {
@@ -106,7 +104,7 @@ static int tracers_show(struct seq_file *m, void *v)
 	struct trace_array *tr = m->private;
 	char name[KSYM_SYMBOL_LEN];
 
-	if (ops->mux.tr != file_instance(tr))
+	if (ops->mux.tr != ftrace_mux_instance(tr))
 		return SEQ_SKIP;
 
 	seq_printf(m, "%c%s\n", ops == ftrace_mux_get_default(tr) ? '*' : ' ',
@@ -158,7 +156,8 @@ static int tracers_release(struct inode *inode, struct file *file)
 
 static void log_error(struct trace_array *tr, const char *cmd, int type, int pos)
 {
-	tracing_log_err(tr, "function_tracers", cmd, mux_errors, type, pos);
+	tracing_log_err(tr, "function_tracers", cmd,
+			(const char **)mux_errors, type, pos);
 }
 
 static int choose_default(struct trace_array *tr, const char *cmd,
@@ -173,7 +172,7 @@ static int choose_default(struct trace_array *tr, const char *cmd,
 			return -ENODEV;
 
 		for_each_ftrace_mux_tracer(ops) {
-			if (ops->mux.tr != file_instance(tr) ||
+			if (ops->mux.tr != ftrace_mux_instance(tr) ||
 			    strcmp(ftrace_mux_name(ops, name, sizeof(name)), wanted))
 				continue;
 			if (ops->flags & FTRACE_OPS_FL_USER) {
@@ -190,18 +189,10 @@ static int choose_default(struct trace_array *tr, const char *cmd,
 	return type == MUX_ERR_KERNEL ? -EPERM : -EINVAL;
 }
 
-static ssize_t tracers_write(struct file *file, const char __user *ubuf,
-			     size_t cnt, loff_t *ppos)
+/* @cmd has the first @len of the @cnt characters that were written */
+static int parse_name(struct trace_array *tr, char *cmd, size_t len, size_t cnt)
 {
-	struct seq_file *m = file->private_data;
-	struct trace_array *tr = m->private;
-	size_t len = min_t(size_t, cnt, KSYM_SYMBOL_LEN);
-	char *cmd __free(kfree) = memdup_user_nul(ubuf, len);
 	char *name;
-	int ret;
-
-	if (IS_ERR(cmd))
-		return PTR_ERR(cmd);
 
 	if (memchr(cmd, '\0', len)) {
 		log_error(tr, cmd, MUX_ERR_NUL, strlen(cmd));
@@ -219,7 +210,23 @@ static ssize_t tracers_write(struct file *file, const char __user *ubuf,
 		return -EINVAL;
 	}
 
-	ret = choose_default(tr, cmd, name);
+	return choose_default(tr, cmd, name);
+}
+
+static ssize_t tracers_write(struct file *file, const char __user *ubuf,
+			     size_t cnt, loff_t *ppos)
+{
+	struct seq_file *m = file->private_data;
+	size_t len = min_t(size_t, cnt, KSYM_SYMBOL_LEN);
+	char *cmd;
+	int ret;
+
+	cmd = memdup_user_nul(ubuf, len);
+	if (IS_ERR(cmd))
+		return PTR_ERR(cmd);
+
+	ret = parse_name(m->private, cmd, len, cnt);
+	kfree(cmd);
 	if (ret)
 		return ret;
 
@@ -238,21 +245,28 @@ static const struct file_operations tracers_fops = {
 
 /* set_ftrace_filter and set_ftrace_notrace: one tracer, for writing */
 
+#define locked_hash(hash)						\
+	rcu_dereference_protected(hash, lockdep_is_held(&ftrace_lock))
+
 static bool has_shared_hash(struct ftrace_ops *ops)
 {
 	return ops->mux.shared_hash && ops->func_hash == ops->mux.shared_hash;
 }
 
-/* Give @ops a copy of the filter that it has had in common with others */
+/*
+ * Give @ops a copy of the filter that it has had in common with others. If that
+ * selects nothing until a module is loaded, so does the copy, until it is set.
+ */
 static int split_filter(struct ftrace_ops *ops)
 {
 	struct ftrace_ops_hash *shared = ops->mux.shared_hash;
 	struct ftrace_hash *filter, *exempt;
 
 	guard(mutex)(&shared->regex_lock);
+	guard(mutex)(&ftrace_lock);
 
-	filter = ftrace_copy_hash(shared->filter_hash);
-	exempt = ftrace_copy_hash(shared->notrace_hash);
+	filter = ftrace_copy_hash(locked_hash(shared->filter_hash));
+	exempt = ftrace_copy_hash(locked_hash(shared->notrace_hash));
 	if (!filter || !exempt) {
 		free_ftrace_hash(filter);
 		free_ftrace_hash(exempt);
@@ -261,31 +275,31 @@ static int split_filter(struct ftrace_ops *ops)
 
 	list_add(&ops->mux.filter_node, &ftrace_mux_filters);
 
-	guard(mutex)(&ftrace_lock);
+	/* What join_filter() may have left behind */
+	filter = rcu_replace_pointer(ops->local_hash.filter_hash, filter,
+				     lockdep_is_held(&ftrace_lock));
+	exempt = rcu_replace_pointer(ops->local_hash.notrace_hash, exempt,
+				     lockdep_is_held(&ftrace_lock));
+	free_ftrace_hash_rcu(filter);
+	free_ftrace_hash_rcu(exempt);
 
-	/* Whoever looks at both hashes without a lock finds the same in both */
-	rcu_assign_pointer(ops->local_hash.filter_hash, filter);
-	rcu_assign_pointer(ops->local_hash.notrace_hash, exempt);
+	/* Who reads the new pointer must find the new hashes behind it */
 	smp_store_release(&ops->func_hash, &ops->local_hash);
 
 	return 0;
 }
 
-/* Undo split_filter() */
+/*
+ * Undo split_filter(). Somebody may still be looking at the hashes of the
+ * copy: leave them there for the next time.
+ */
 static void join_filter(struct ftrace_ops *ops)
 {
-	struct ftrace_hash *filter = ops->local_hash.filter_hash;
-	struct ftrace_hash *exempt = ops->local_hash.notrace_hash;
-
 	lockdep_assert_held(&ftrace_mux_files_mutex);
 	lockdep_assert_held(&ftrace_lock);
 
 	list_del(&ops->mux.filter_node);
-	smp_store_release(&ops->func_hash, ops->mux.shared_hash);
-	rcu_assign_pointer(ops->local_hash.filter_hash, ftrace_copy_hash(NULL));
-	rcu_assign_pointer(ops->local_hash.notrace_hash, ftrace_copy_hash(NULL));
-	free_ftrace_hash_rcu(filter);
-	free_ftrace_hash_rcu(exempt);
+	WRITE_ONCE(ops->func_hash, ops->mux.shared_hash);
 }
 
 /* The first tracer other than @ops that has its filter in common with @ops */
@@ -412,7 +426,7 @@ bool ftrace_mux_filter_begin(struct ftrace_iterator *iter)
  * @changed: whether the filter was set
  *
  * If it was, the filter is the tracer's own from now on: it keeps it when it is
- * disabled and enabled again.
+ * disabled and enabled again. Emptying both lists takes it away again.
  *
  * Context: process context.
  */
@@ -425,7 +439,9 @@ void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed)
 
 	scoped_guard(mutex, &ftrace_lock) {
 		if (changed && ops->mux.shared_hash)
-			ops->mux.own_filter = true;
+			ops->mux.own_filter =
+				!ftrace_hash_empty(locked_hash(ops->func_hash->filter_hash)) ||
+				!ftrace_hash_empty(locked_hash(ops->func_hash->notrace_hash));
 	}
 
 	mutex_unlock(&ftrace_mux_files_mutex);
@@ -440,7 +456,6 @@ void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed)
  * Context: process context; ftrace_lock not held.
  */
 void ftrace_mux_files_lock(struct ftrace_ops *ops)
-	__acquires(&ftrace_mux_files_mutex)
 {
 	if (ops->flags & FTRACE_OPS_FL_USER)
 		mutex_lock(&ftrace_mux_files_mutex);
@@ -456,7 +471,6 @@ void ftrace_mux_files_lock(struct ftrace_ops *ops)
  * Context: process context; ftrace_lock not held.
  */
 void ftrace_mux_files_unlock(struct ftrace_ops *ops)
-	__releases(&ftrace_mux_files_mutex)
 {
 	if (!(ops->flags & FTRACE_OPS_FL_USER))
 		return;
@@ -602,8 +616,9 @@ static int init_section(struct ftrace_mux_section *section,
 	if (ops->func_hash == tr->ops->func_hash)
 		iter->mod_list = exempt ? &tr->mod_notrace : &tr->mod_trace;
 
-	iter->hash = ftrace_copy_hash(exempt ? ops->func_hash->notrace_hash :
-						ops->func_hash->filter_hash);
+	iter->hash = ftrace_copy_hash(exempt ?
+				      locked_hash(ops->func_hash->notrace_hash) :
+				      locked_hash(ops->func_hash->filter_hash));
 	if (!iter->hash)
 		return -ENOMEM;
 
@@ -623,7 +638,7 @@ static int init_sections(struct ftrace_mux_sections *all, int flag)
 
 	for_each_ftrace_mux_tracer(ops) {
 		if (!(ops->flags & FTRACE_OPS_FL_USER) ||
-		    ops->mux.tr != file_instance(all->tr))
+		    ops->mux.tr != ftrace_mux_instance(all->tr))
 			continue;
 
 		section->all = all;
@@ -726,7 +741,7 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 		return -ENODEV;
 
 	scoped_guard(mutex, &ftrace_mux_files_mutex) {
-		if (!(file->f_mode & FMODE_WRITE))
+		if ((file->f_mode & (FMODE_READ | FMODE_WRITE)) == FMODE_READ)
 			ret = open_sections(tr, flag, file);
 		if (ret > 0)
 			ret = open_default(tr, flag, file);
@@ -790,6 +805,13 @@ void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec)
 	}
 }
 
+/**
+ * ftrace_mux_create_files - create function_tracers
+ * @tr: the trace instance, NULL for the top one
+ * @parent: its directory
+ *
+ * Context: process context, may sleep.
+ */
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("function_tracers", TRACE_MODE_WRITE, parent, tr,

@@ -10,19 +10,13 @@
 #include <linux/memory.h>
 #include <linux/string.h>
 
+#include <asm/ftrace_mux.h>
 #include <asm/text-patching.h>
-
-/* Defined in ftrace_mux_64.S; offsets are from ftrace_mux_base */
-extern const char ftrace_mux_base[];
-extern const char ftrace_mux_callers[];
-extern const char ftrace_mux_callers_end[];
-extern const u32 ftrace_mux_caller_offsets[1 << FTRACE_MUX_IDS];
-extern const u32 ftrace_mux_regs_caller_offsets[1 << FTRACE_MUX_IDS];
-extern const u32 ftrace_mux_slot_offsets[FTRACE_MUX_IDS];
 
 /*
  * The third argument of the function each slot jumps to. Read by the
- * trampolines, written under ftrace_lock while no call site leads to the slot.
+ * trampolines, written under ftrace_lock, and changed only while no task can be
+ * on its way to the slot.
  */
 struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_IDS] __read_mostly;
 
@@ -92,7 +86,8 @@ unsigned long arch_ftrace_mux_callee(unsigned long ip)
 	unsigned long addr;
 
 	memcpy(&insn, (void *)ip, CALL_INSN_SIZE);
-	if (insn.opcode != CALL_INSN_OPCODE)
+	/* A debugger's breakpoint leaves the displacement alone */
+	if (insn.opcode != CALL_INSN_OPCODE && insn.opcode != INT3_INSN_OPCODE)
 		return 0;
 
 	addr = ip + CALL_INSN_SIZE + insn.disp;
@@ -101,18 +96,4 @@ unsigned long arch_ftrace_mux_callee(unsigned long ip)
 		return 0;
 
 	return addr;
-}
-
-/*
- * The symbol of a system call carries the prefix of its entry wrapper, and
- * the name everybody uses does not: let sys_read find __x64_sys_read. The
- * syscall events treat the two as one as well, see
- * arch_syscall_match_sym_name().
- */
-char *arch_ftrace_match_adjust(char *str, const char *search)
-{
-	if (strstarts(search, "sys_") && strstarts(str, "__x64_sys_"))
-		return str + strlen("__x64_");
-
-	return str;
 }

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Front door of the kit in tools/kit, which does the work. Variables given here
+# (make guest DEBUG=1 ...) reach it through the environment.
+
+KIT := tools/kit
+
+export SCRIPT STOCK DEBUG ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T CONFIG
+export KERNEL_SRC KERNEL_TREE
+
+.PHONY: help run test guest shell kselftest series check deb menuconfig \
+	clean distclean deps kernel rootfs
+
+help:
+	@sed -n 's/^#: \{0,1\}//p' $(MAKEFILE_LIST)
+
+#: Usage: make TARGET [VARIABLE=value]...
+#:
+#:   run         install what is missing, build the patched kernel, and play the
+#:               RFC's session in it
+#:   test        every test of the project
+#:
+#:   guest       boot the kernel and run SCRIPT=file in it
+#:   shell       the same guest, with a shell
+#:   kselftest   the kernel's ftrace self-tests and ours, in the guest
+#:               (T=test.d/dir or T=test.d/dir/test.tc: only these)
+#:
+#:   series      the patches as a series to mail, in build/series
+#:   check       checkpatch, shellcheck, W=1 and sparse
+#:   deb         Debian packages of the patched kernel, in build/deb
+#:               (CONFIG=file: another configuration than this machine's)
+#:   menuconfig  look at or try out the configuration
+#:   clean       remove what was built; distclean: and the kernel sources
+#:
+#: Variables:
+#:   KERNEL_SRC=path    kernel source, a tree or a tarball (else the package
+#:                      linux-source-6.12)
+#:   KERNEL_TREE=dir    use this tree as it stands, without our patches
+#:   STOCK=1            the unpatched kernel
+#:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak, fault injection
+#:                      and the tracers' start-up tests
+#: for guest, shell and kselftest:
+#:   SMP=2 MEM=2048 TIMEOUT=600 APPEND="kernel parameters" MODULES="a.ko b.ko"
+#:   ICOUNT=1           one processor that counts instructions
+#:   CPU=model          another processor model of QEMU
+#:
+#: make itself ends with 2 whenever a script in the guest fails; tools/kit/guest
+#: SCRIPT ends with the script's own status.
+
+deps:
+	@$(KIT)/deps
+
+kernel: deps
+	@$(KIT)/build
+
+rootfs: deps
+	@$(KIT)/rootfs
+
+run: kernel rootfs
+	@$(KIT)/run
+
+test: deps
+	@$(KIT)/test $(T)
+
+guest: kernel rootfs
+	@$(KIT)/guest "$${SCRIPT:?SCRIPT= names the script to run}"
+
+shell: kernel rootfs
+	@$(KIT)/guest --shell
+
+kselftest: kernel rootfs
+	@$(KIT)/kselftest $(T)
+
+series: deps
+	@$(KIT)/mkseries
+
+check: deps
+	@$(KIT)/check
+
+deb: deps
+	@$(KIT)/deb
+
+menuconfig: deps
+	@$(KIT)/menuconfig
+
+clean:
+	@$(KIT)/clean
+
+distclean:
+	@rm -rf build

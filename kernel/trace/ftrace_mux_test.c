@@ -1,0 +1,880 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the function tracer multiplexer, from the point of view of a
+ * module that registers tracers: who is called, how often, and with what.
+ *
+ * What is expected here is what ftrace promises with and without the
+ * multiplexer: the suite passes with CONFIG_FTRACE_MUX=n and with
+ * kernel.ftrace_mux=0 as well.
+ */
+#include <kunit/test.h>
+#include <linux/atomic.h>
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/ftrace.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+static unsigned int cycles = 20;
+module_param(cycles, uint, 0444);
+MODULE_PARM_DESC(cycles, "How often tracers are registered and unregistered under load");
+
+#define NR_FUNCS	8
+#define NR_TRACERS	16
+#define NR_CALLBACKS	4
+
+/* The functions to be traced */
+
+#define CALL_MAGIC	0x6d75787465737431UL	/* "muxtest1" */
+#define ARG_MAGIC(n)	(0x1111111111111111UL * (n))
+
+/* One call of one function: made by the caller, filled in by the tracers */
+struct test_call {
+	unsigned long	magic;
+	int		func;
+	unsigned long	parent;			/* where the function returns to */
+	bool		replaced;		/* by test_replacement() */
+	int		order;			/* tracers that have been called */
+	int		seen[NR_TRACERS];	/* times called */
+	int		nth[NR_TRACERS];	/* called as the n-th, from 1 */
+	unsigned long	ip[NR_TRACERS];
+	unsigned long	parent_ip[NR_TRACERS];
+	bool		regs[NR_TRACERS];	/* ftrace_get_regs() had some */
+	bool		bad_sp[NR_TRACERS];
+	bool		bad_args[NR_TRACERS];
+};
+
+/* The result is wrong if a trampoline has not preserved an argument */
+static __always_inline unsigned long test_body(int func, struct test_call *call,
+					       unsigned long b, unsigned long c,
+					       unsigned long d, unsigned long e,
+					       unsigned long f)
+{
+	call->parent = (unsigned long)__builtin_return_address(0);
+
+	return (b ^ ARG_MAGIC(2)) | (c ^ ARG_MAGIC(3)) | (d ^ ARG_MAGIC(4)) |
+	       (e ^ ARG_MAGIC(5)) | (f ^ ARG_MAGIC(6)) | (call->func ^ func);
+}
+
+#define TEST_FUNC(n)								\
+static noinline unsigned long							\
+mux_test_f##n(struct test_call *call, unsigned long b, unsigned long c,		\
+	      unsigned long d, unsigned long e, unsigned long f)		\
+{										\
+	return test_body(n, call, b, c, d, e, f);				\
+}
+
+TEST_FUNC(0)
+TEST_FUNC(1)
+TEST_FUNC(2)
+TEST_FUNC(3)
+TEST_FUNC(4)
+TEST_FUNC(5)
+TEST_FUNC(6)
+TEST_FUNC(7)
+
+typedef unsigned long (*test_func_t)(struct test_call *call, unsigned long b,
+				     unsigned long c, unsigned long d,
+				     unsigned long e, unsigned long f);
+
+static const test_func_t funcs[NR_FUNCS] = {
+	mux_test_f0, mux_test_f1, mux_test_f2, mux_test_f3,
+	mux_test_f4, mux_test_f5, mux_test_f6, mux_test_f7,
+};
+
+static notrace noinline unsigned long
+test_replacement(struct test_call *call, unsigned long b, unsigned long c,
+		 unsigned long d, unsigned long e, unsigned long f)
+{
+	call->replaced = true;
+
+	return test_body(call->func, call, b, c, d, e, f);
+}
+
+static notrace unsigned long make_call(struct test_call *call, int func)
+{
+	memset(call, 0, sizeof(*call));
+	call->magic = CALL_MAGIC;
+	call->func = func;
+
+	return funcs[func](call, ARG_MAGIC(2), ARG_MAGIC(3), ARG_MAGIC(4),
+			   ARG_MAGIC(5), ARG_MAGIC(6));
+}
+
+/* The tracers */
+
+#define TRACER_ALIVE	0x616c697665UL
+#define TRACER_DEAD	0x64656164UL
+
+struct test_tracer {
+	struct ftrace_ops	ops;
+	unsigned long		state;
+	unsigned int		index;
+	unsigned long		filter;		/* masks of functions */
+	unsigned long		exempt;
+	ftrace_func_t		func;		/* the callback that is its own */
+	bool			registered;
+	atomic_long_t		calls[NR_FUNCS];
+	atomic_long_t		bad_owner;	/* callback or ops of another */
+	atomic_long_t		bad_ip;
+};
+
+static struct test_tracer *tracers[NR_TRACERS];
+
+/* Calls that came after unregister_ftrace_function() had returned */
+static atomic_long_t late_calls;
+/* Redirects a call to test_replacement() if it is this one's */
+static struct test_tracer *redirector;
+
+/* Index of the function with the call site @ip, -1 if there is none */
+static notrace int func_index(unsigned long ip)
+{
+	for (int i = 0; i < NR_FUNCS; i++) {
+		if (ip - (unsigned long)funcs[i] <= ENDBR_INSN_SIZE)
+			return i;
+	}
+
+	return -1;
+}
+
+static notrace void check_args(struct test_tracer *tracer, unsigned long ip,
+			       unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	struct test_call *call = (void *)ftrace_regs_get_argument(fregs, 0);
+	unsigned int index = tracer->index;
+	unsigned long *sp;
+
+	/* The others tell whether the first can be relied on */
+	for (int n = 2; n <= 6; n++) {
+		if (ftrace_regs_get_argument(fregs, n - 1) != ARG_MAGIC(n)) {
+			atomic_long_inc(&tracer->bad_owner);
+			return;
+		}
+	}
+
+	if (call->magic != CALL_MAGIC) {
+		atomic_long_inc(&tracer->bad_owner);
+		return;
+	}
+
+	call->seen[index]++;
+	call->nth[index] = ++call->order;
+	call->ip[index] = ip;
+	call->parent_ip[index] = parent_ip;
+	call->regs[index] = ftrace_get_regs(fregs);
+	sp = (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
+	call->bad_sp[index] = *sp != parent_ip;
+
+	if (tracer == READ_ONCE(redirector))
+		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)test_replacement);
+}
+
+static __always_inline void test_callback(unsigned long ip, unsigned long parent_ip,
+					  struct ftrace_ops *op,
+					  struct ftrace_regs *fregs,
+					  ftrace_func_t self)
+{
+	struct test_tracer *tracer = container_of(op, struct test_tracer, ops);
+	int func = func_index(ip);
+
+	if (READ_ONCE(tracer->state) != TRACER_ALIVE) {
+		atomic_long_inc(&late_calls);
+		return;
+	}
+
+	/* Neither a slot's function nor its ops may have changed alone */
+	if (op->private != tracer || tracer->func != self) {
+		atomic_long_inc(&tracer->bad_owner);
+		return;
+	}
+
+	if (func < 0 || !(tracer->filter & ~tracer->exempt & BIT(func))) {
+		atomic_long_inc(&tracer->bad_ip);
+		return;
+	}
+
+	atomic_long_inc(&tracer->calls[func]);
+	check_args(tracer, ip, parent_ip, fregs);
+}
+
+#define TEST_CALLBACK(n)							\
+static notrace void mux_test_cb##n(unsigned long ip, unsigned long parent_ip,	\
+				   struct ftrace_ops *op,			\
+				   struct ftrace_regs *fregs)			\
+{										\
+	test_callback(ip, parent_ip, op, fregs, mux_test_cb##n);		\
+}
+
+TEST_CALLBACK(0)
+TEST_CALLBACK(1)
+TEST_CALLBACK(2)
+TEST_CALLBACK(3)
+
+static const ftrace_func_t callbacks[NR_CALLBACKS] = {
+	mux_test_cb0, mux_test_cb1, mux_test_cb2, mux_test_cb3,
+};
+
+/* Make @index a new tracer of the functions @filter, but for @exempt */
+static int start_tracer(unsigned int index, unsigned long filter,
+			unsigned long exempt, unsigned long flags)
+{
+	struct test_tracer *tracer;
+	unsigned long ips[NR_FUNCS];
+	unsigned int nr = 0;
+	unsigned int i;
+	int ret = 0;
+
+	tracer = kzalloc(sizeof(*tracer), GFP_KERNEL);
+	if (!tracer)
+		return -ENOMEM;
+
+	tracer->state = TRACER_ALIVE;
+	tracer->index = index;
+	tracer->filter = filter;
+	tracer->exempt = exempt;
+	tracer->func = callbacks[index % NR_CALLBACKS];
+	tracer->ops.func = tracer->func;
+	tracer->ops.flags = flags;
+	tracer->ops.private = tracer;
+	tracers[index] = tracer;
+
+	for_each_set_bit(i, &filter, NR_FUNCS)
+		ips[nr++] = (unsigned long)funcs[i];
+	ret = ftrace_set_filter_ips(&tracer->ops, ips, nr, 0, 1);
+
+	for_each_set_bit(i, &exempt, NR_FUNCS) {
+		char name[] = "mux_test_f0";
+
+		name[sizeof(name) - 2] += i;
+		if (!ret)
+			ret = ftrace_set_notrace(&tracer->ops, name, strlen(name), 0);
+	}
+
+	if (!ret)
+		ret = register_ftrace_function(&tracer->ops);
+	tracer->registered = !ret;
+
+	return ret;
+}
+
+/* From the moment this returns, a call of the tracer is a late one */
+static int stop_tracer(unsigned int index)
+{
+	struct test_tracer *tracer = tracers[index];
+	int ret;
+
+	if (!tracer->registered)
+		return 0;
+
+	ret = unregister_ftrace_function(&tracer->ops);
+	WRITE_ONCE(tracer->state, TRACER_DEAD);
+	tracer->registered = false;
+
+	return ret;
+}
+
+/* Not to be called before late calls have had their chance */
+static void free_tracer(unsigned int index)
+{
+	if (!tracers[index])
+		return;
+
+	stop_tracer(index);
+	ftrace_free_filter(&tracers[index]->ops);
+	kfree(tracers[index]);
+	tracers[index] = NULL;
+}
+
+static bool wants(unsigned int index, int func)
+{
+	struct test_tracer *tracer = tracers[index];
+
+	return tracer && tracer->registered &&
+	       tracer->filter & ~tracer->exempt & BIT(func);
+}
+
+static bool wants_regs(unsigned int index, int func)
+{
+	return wants(index, func) &&
+	       tracers[index]->ops.flags & FTRACE_OPS_FL_SAVE_REGS;
+}
+
+static long total(atomic_long_t *counts)
+{
+	long sum = 0;
+
+	for (int i = 0; i < NR_FUNCS; i++)
+		sum += atomic_long_read(&counts[i]);
+
+	return sum;
+}
+
+/* What must be 0 whatever has happened */
+static void expect_no_strays(struct kunit *test)
+{
+	for (int i = 0; i < NR_TRACERS; i++) {
+		if (!tracers[i])
+			continue;
+		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&tracers[i]->bad_owner), 0,
+				    "tracer %d: ops, callback or arguments of another", i);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&tracers[i]->bad_ip), 0,
+				    "tracer %d: functions it has not asked for", i);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&late_calls), 0);
+}
+
+/* Call all functions once and check all that every tracer was handed */
+static void check_calls(struct kunit *test, struct test_call *call)
+{
+	for (int func = 0; func < NR_FUNCS; func++) {
+		unsigned long site = 0;
+		bool regs = false;
+
+		KUNIT_EXPECT_EQ_MSG(test, make_call(call, func), 0,
+				    "f%d: arguments not preserved", func);
+
+		for (int i = 0; i < NR_TRACERS; i++)
+			regs |= wants_regs(i, func);
+
+		for (int i = 0; i < NR_TRACERS; i++) {
+			KUNIT_EXPECT_EQ_MSG(test, call->seen[i], wants(i, func),
+					    "f%d: tracer %d", func, i);
+			if (!call->seen[i])
+				continue;
+
+			KUNIT_EXPECT_EQ_MSG(test, func_index(call->ip[i]), func,
+					    "f%d: ip of tracer %d", func, i);
+			if (!site)
+				site = call->ip[i];
+			KUNIT_EXPECT_EQ_MSG(test, call->ip[i], site,
+					    "f%d: ip of tracer %d", func, i);
+			KUNIT_EXPECT_EQ_MSG(test, call->parent_ip[i], call->parent,
+					    "f%d: parent ip of tracer %d", func, i);
+			KUNIT_EXPECT_FALSE_MSG(test, call->bad_sp[i],
+					       "f%d: stack pointer of tracer %d", func, i);
+			KUNIT_EXPECT_EQ_MSG(test, call->regs[i], regs,
+					    "f%d: regs of tracer %d", func, i);
+		}
+	}
+}
+
+static struct test_call *new_call(struct kunit *test)
+{
+	struct test_call *call = kunit_kzalloc(test, sizeof(*call), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, call);
+
+	return call;
+}
+
+/* The load: threads that call all functions on every CPU */
+
+struct load_thread {
+	struct task_struct	*task;
+	unsigned long		rounds;		/* of NR_FUNCS calls */
+	unsigned long		limit;		/* 0: until stopped */
+	unsigned long		bad_results;
+};
+
+static struct load_thread *load;
+
+static int load_func(void *data)
+{
+	struct load_thread *thread = data;
+	struct test_call call;
+
+	while (!kthread_should_stop()) {
+		if (thread->limit && thread->rounds == thread->limit) {
+			schedule_timeout_interruptible(1);
+			continue;
+		}
+		for (int i = 0; i < NR_FUNCS; i++)
+			thread->bad_results += make_call(&call, i) != 0;
+		WRITE_ONCE(thread->rounds, thread->rounds + 1);
+		/* Tasks RCU waits for everybody to sleep once */
+		if (thread->rounds % 64 == 0)
+			cond_resched_tasks_rcu_qs();
+	}
+
+	return 0;
+}
+
+/* Returns the number of rounds all threads together have made */
+static unsigned long stop_load(struct kunit *test)
+{
+	unsigned long rounds = 0;
+
+	if (!load)
+		return 0;
+
+	for (int cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (!load[cpu].task)
+			continue;
+		kthread_stop(load[cpu].task);
+		rounds += load[cpu].rounds;
+		KUNIT_EXPECT_EQ_MSG(test, load[cpu].bad_results, 0,
+				    "arguments not preserved on CPU %d", cpu);
+	}
+
+	kfree(load);
+	load = NULL;
+
+	return rounds;
+}
+
+static void start_load(struct kunit *test, unsigned long limit)
+{
+	struct task_struct *task;
+	int cpu;
+
+	load = kcalloc(nr_cpu_ids, sizeof(*load), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, load);
+
+	for_each_online_cpu(cpu) {
+		load[cpu].limit = limit;
+		task = kthread_create(load_func, &load[cpu], "mux_test/%d", cpu);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+		kthread_bind(task, cpu);
+		load[cpu].task = task;
+		wake_up_process(task);
+	}
+}
+
+/* Let every CPU make @rounds more */
+static void await_load(struct kunit *test, unsigned long rounds)
+{
+	unsigned long deadline = jiffies + 60 * HZ;
+
+	for (int cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		unsigned long goal = READ_ONCE(load[cpu].rounds) + rounds;
+
+		if (!load[cpu].task)
+			continue;
+		if (load[cpu].limit)
+			goal = min(goal, load[cpu].limit);
+		while (READ_ONCE(load[cpu].rounds) < goal && time_before(jiffies, deadline))
+			schedule_timeout_uninterruptible(1);
+		KUNIT_EXPECT_GE(test, READ_ONCE(load[cpu].rounds), goal);
+	}
+}
+
+/* Tracer i of n wants every function that is no multiple of i + 2 ... */
+static unsigned long overlapping_filter(unsigned int i)
+{
+	unsigned long mask = 0;
+
+	for (int func = 0; func < NR_FUNCS; func++) {
+		if ((func + 1) % (i + 2))
+			mask |= BIT(func);
+	}
+
+	return mask;
+}
+
+/* ... and every third tracer exempts two of them */
+static unsigned long some_exempt(unsigned int i)
+{
+	return i % 3 == 1 ? BIT(i % NR_FUNCS) | BIT((i + 3) % NR_FUNCS) : 0;
+}
+
+static void mux_test_counts(struct kunit *test)
+{
+	const unsigned long rounds = 500;
+	unsigned int cpus = num_online_cpus();
+
+	for (int nr = 1; nr <= 10; nr++) {
+		long seen = 0, expected = 0;
+
+		/* Tracers 0 to nr - 2 are those of the round before */
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(nr - 1, overlapping_filter(nr - 1),
+						      some_exempt(nr - 1), 0));
+		for (int i = 0; i < nr; i++)
+			memset(tracers[i]->calls, 0, sizeof(tracers[i]->calls));
+
+		start_load(test, rounds);
+		await_load(test, rounds);
+		KUNIT_EXPECT_EQ(test, stop_load(test), rounds * cpus);
+
+		for (int i = 0; i < nr; i++) {
+			for (int func = 0; func < NR_FUNCS; func++) {
+				long want = wants(i, func) ? rounds * cpus : 0;
+
+				KUNIT_EXPECT_EQ_MSG(test, want,
+						    atomic_long_read(&tracers[i]->calls[func]),
+						    "tracer %d of %d, f%d", i, nr, func);
+				expected += want;
+			}
+			seen += total(tracers[i]->calls);
+		}
+		kunit_info(test, "%d tracers: %ld calls seen, %ld expected, on %u CPUs",
+			   nr, seen, expected, cpus);
+	}
+
+	expect_no_strays(test);
+}
+
+static void mux_test_arguments(struct kunit *test)
+{
+	struct test_call *call = new_call(test);
+
+	for (int nr = 1; nr <= 10; nr++) {
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(nr - 1, overlapping_filter(nr - 1),
+						      some_exempt(nr - 1), 0));
+		check_calls(test, call);
+	}
+	/* The other way round */
+	for (int nr = 0; nr < 9; nr++) {
+		KUNIT_ASSERT_EQ(test, 0, stop_tracer(nr));
+		check_calls(test, call);
+	}
+
+	kunit_info(test, "1 to 10 tracers, up and down: %d calls checked", 19 * NR_FUNCS);
+	expect_no_strays(test);
+}
+
+static void mux_test_regs(struct kunit *test)
+{
+	struct test_call *call = new_call(test);
+	unsigned int with = 0, without = 0;
+
+	/* f0 to f3 have tracers that do not ask for regs, f2 to f5 some that do */
+	for (int i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0x0f, 0, 0));
+	check_calls(test, call);
+
+	for (int i = 3; i < 6; i++) {
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0x3c, 0x08,
+						      FTRACE_OPS_FL_SAVE_REGS));
+		check_calls(test, call);
+	}
+
+	for (int func = 0; func < NR_FUNCS; func++) {
+		make_call(call, func);
+		for (int i = 0; i < 6; i++) {
+			if (call->seen[i] && call->regs[i])
+				with++;
+			else if (call->seen[i])
+				without++;
+		}
+	}
+	/* f2, f4 and f5 with regs: 3 + 3, 3, 3; f0, f1 and f3 without: 3 each */
+	KUNIT_EXPECT_EQ(test, with, 12);
+	KUNIT_EXPECT_EQ(test, without, 9);
+
+	/* The last who asks takes the regs with him */
+	for (int i = 3; i < 6; i++) {
+		KUNIT_ASSERT_EQ(test, 0, stop_tracer(i));
+		check_calls(test, call);
+	}
+	make_call(call, 2);
+	KUNIT_EXPECT_FALSE(test, call->regs[0]);
+
+	kunit_info(test, "of 21 callbacks, %u with regs and %u without", with, without);
+	expect_no_strays(test);
+}
+
+/* Callbacks behind the recursion or the RCU helper */
+static void mux_test_assist(struct kunit *test)
+{
+	static const unsigned long flags[] = {
+		0, FTRACE_OPS_FL_RECURSION, FTRACE_OPS_FL_RCU,
+		FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU,
+		FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_SAVE_REGS,
+	};
+	struct test_call *call = new_call(test);
+	unsigned int callbacks_seen = 0;
+
+	for (int i = 0; i < ARRAY_SIZE(flags); i++) {
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, overlapping_filter(i), 0, flags[i]));
+		check_calls(test, call);
+	}
+
+	for (int func = 0; func < NR_FUNCS; func++) {
+		make_call(call, func);
+		callbacks_seen += call->order;
+	}
+	kunit_info(test, "%u callbacks for %d calls", callbacks_seen, NR_FUNCS);
+	expect_no_strays(test);
+}
+
+static void mux_test_ipmodify(struct kunit *test)
+{
+	struct test_call *call = new_call(test);
+	unsigned int later = 0, replaced = 0;
+
+	for (int regs = 0; regs < 2; regs++) {
+		/* Some that come before it and some that come after */
+		for (int i = 0; i < 5; i++) {
+			unsigned long flags = 0;
+
+			if (i == 1)
+				flags = FTRACE_OPS_FL_IPMODIFY;
+			else if (regs && i == 3)
+				flags = FTRACE_OPS_FL_SAVE_REGS;
+			KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0x07, 0, flags));
+		}
+
+		check_calls(test, call);
+		WRITE_ONCE(redirector, tracers[1]);
+		check_calls(test, call);
+
+		for (int func = 0; func < 3; func++) {
+			make_call(call, func);
+			replaced += call->replaced;
+			for (int i = 0; i < 5; i++)
+				later += call->nth[i] > call->nth[1];
+		}
+
+		WRITE_ONCE(redirector, NULL);
+		make_call(call, 0);
+		KUNIT_EXPECT_FALSE(test, call->replaced);
+
+		for (int i = 0; i < 5; i++)
+			free_tracer(i);
+	}
+
+	KUNIT_EXPECT_EQ(test, replaced, 2 * 3);
+	/* Or nothing has been tested */
+	KUNIT_EXPECT_GT(test, later, 0);
+	kunit_info(test, "%u of 6 calls redirected, %u callbacks after that", replaced, later);
+	expect_no_strays(test);
+}
+
+#ifdef CONFIG_X86_64
+/* The result of the call is wrong if a register that it preserves was lost */
+static notrace noinline unsigned long call_with_registers(struct test_call *call)
+{
+	register unsigned long r8 asm("r8") = ARG_MAGIC(5);
+	register unsigned long r9 asm("r9") = ARG_MAGIC(6);
+	unsigned long b = ARG_MAGIC(2), c = ARG_MAGIC(3), d = ARG_MAGIC(4);
+	unsigned long lost = 0;
+
+	memset(call, 0, sizeof(*call));
+	call->magic = CALL_MAGIC;
+
+	asm volatile("movq $0x5b5b5b01, %%rbx\n\t"
+		     "movq $0x5b5b5b12, %%r12\n\t"
+		     "movq $0x5b5b5b13, %%r13\n\t"
+		     "movq $0x5b5b5b14, %%r14\n\t"
+		     "movq $0x5b5b5b15, %%r15\n\t"
+		     "call mux_test_f0\n\t"
+		     "subq $0x5b5b5b01, %%rbx\n\t"
+		     "subq $0x5b5b5b12, %%r12\n\t"
+		     "subq $0x5b5b5b13, %%r13\n\t"
+		     "subq $0x5b5b5b14, %%r14\n\t"
+		     "subq $0x5b5b5b15, %%r15\n\t"
+		     "orq %%rbx, %%rax\n\t"
+		     "orq %%r12, %%rax\n\t"
+		     "orq %%r13, %%rax\n\t"
+		     "orq %%r14, %%rax\n\t"
+		     "orq %%r15, %%rax\n\t"
+		     : "=a" (lost), ASM_CALL_CONSTRAINT,
+		       "+D" (call), "+S" (b), "+d" (c), "+c" (d), "+r" (r8), "+r" (r9)
+		     : : "rbx", "r10", "r11", "r12", "r13", "r14", "r15", "cc", "memory");
+
+	return lost;
+}
+
+static void mux_test_registers(struct kunit *test)
+{
+	struct test_call *call = new_call(test);
+
+	for (int i = 0; i < 8; i++) {
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, BIT(0), 0,
+						      i > 3 ? FTRACE_OPS_FL_SAVE_REGS : 0));
+		KUNIT_EXPECT_EQ_MSG(test, call_with_registers(call), 0, "%d tracers", i + 1);
+		KUNIT_EXPECT_EQ(test, call->order, i + 1);
+	}
+
+	kunit_info(test, "1 to 8 tracers, %d of them with regs: 11 registers preserved", 4);
+	expect_no_strays(test);
+}
+#endif /* CONFIG_X86_64 */
+
+/* The tracers that are there all the time must have seen all of the load */
+static void expect_all_calls(struct kunit *test, unsigned int index, unsigned long rounds)
+{
+	for (int func = 0; func < NR_FUNCS; func++) {
+		if (wants(index, func))
+			KUNIT_EXPECT_EQ_MSG(test, rounds,
+					    atomic_long_read(&tracers[index]->calls[func]),
+					    "tracer %u, f%d", index, func);
+	}
+}
+
+static void mux_test_unregister(struct kunit *test)
+{
+	unsigned long rounds;
+	long victims = 0, heirs = 0;
+
+	KUNIT_ASSERT_EQ(test, 0, start_tracer(0, 0xff, 0, 0));
+	KUNIT_ASSERT_EQ(test, 0, start_tracer(1, 0x3f, 0x03, FTRACE_OPS_FL_SAVE_REGS));
+	start_load(test, 0);
+
+	for (int n = 0; n < cycles; n++) {
+		/* Every other time on functions that have not had regs so far */
+		unsigned long filter = n % 2 ? 0x0f : 0xc3;
+
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(2, filter, 0, 0));
+		await_load(test, 20);
+		KUNIT_EXPECT_GT(test, total(tracers[2]->calls), 0);
+		KUNIT_EXPECT_EQ(test, 0, stop_tracer(2));
+
+		/* This one may well get the ID: with another callback and filter */
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(3, ~filter & 0xff, 0, 0));
+		await_load(test, 20);
+		KUNIT_EXPECT_EQ(test, 0, stop_tracer(3));
+		await_load(test, 20);
+
+		victims += total(tracers[2]->calls);
+		heirs += total(tracers[3]->calls);
+		expect_no_strays(test);
+		free_tracer(2);
+		free_tracer(3);
+	}
+
+	rounds = stop_load(test);
+	expect_all_calls(test, 0, rounds);
+	expect_all_calls(test, 1, rounds);
+	kunit_info(test, "%u cycles, %lu calls: seen by the victims %ld, by the heirs %ld, late %ld",
+		   cycles, rounds * NR_FUNCS, victims, heirs, atomic_long_read(&late_calls));
+	expect_no_strays(test);
+}
+
+/* Register and unregister tracers, in pairs, until stopped */
+static atomic_long_t churned;
+
+static int churn_func(void *data)
+{
+	unsigned int index = (unsigned long)data;
+	int ret = 0;
+
+	for (unsigned int n = 0; !kthread_should_stop(); n++) {
+		if (n < cycles && !ret) {
+			ret = start_tracer(index, overlapping_filter(n % 6), some_exempt(n),
+					   n % 4 == 3 ? FTRACE_OPS_FL_SAVE_REGS : 0);
+			ret = ret ?: stop_tracer(index);
+			free_tracer(index);
+			atomic_long_inc(&churned);
+		} else {
+			schedule_timeout_interruptible(1);
+		}
+	}
+
+	return ret;
+}
+
+static void mux_test_churn(struct kunit *test)
+{
+	struct task_struct *churner[2];
+	unsigned long deadline = jiffies + 120 * HZ;
+	unsigned long rounds;
+
+	for (int i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0xff >> i, 0, 0));
+	start_load(test, 0);
+	atomic_long_set(&churned, 0);
+
+	for (unsigned long i = 0; i < 2; i++) {
+		churner[i] = kthread_run(churn_func, (void *)(8 + i), "mux_churn/%lu", i);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(churner[i]));
+	}
+
+	while (atomic_long_read(&churned) < 2 * cycles && time_before(jiffies, deadline))
+		msleep(20);
+	for (int i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, kthread_stop(churner[i]), 0);
+
+	rounds = stop_load(test);
+	for (int i = 0; i < 3; i++)
+		expect_all_calls(test, i, rounds);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&churned), 2 * cycles);
+	kunit_info(test, "%ld cycles by two threads, %lu calls seen by three tracers each",
+		   atomic_long_read(&churned), rounds * NR_FUNCS);
+	expect_no_strays(test);
+}
+
+/* More tracers than IDs: small ones first, then some that displace them */
+static void mux_test_displace(struct kunit *test)
+{
+	unsigned long since[NR_TRACERS] = { };
+	unsigned long rounds;
+	unsigned int checked = 0;
+
+	for (int i = 0; i < NR_FUNCS; i++)
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, BIT(i), 0, 0));
+	start_load(test, 0);
+	await_load(test, 20);
+
+	for (int i = NR_FUNCS; i < NR_FUNCS + 3; i++) {
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0xff, 0, 0));
+		await_load(test, 20);
+		/* All functions are its own by now: from here on it sees each call */
+		since[i] = total(tracers[i]->calls);
+		KUNIT_EXPECT_GT(test, since[i], 0);
+	}
+
+	/* Leave time for IDs to change hands */
+	msleep(500);
+	await_load(test, 20);
+	for (int i = NR_FUNCS + 2; i >= NR_FUNCS; i--) {
+		KUNIT_EXPECT_GT(test, total(tracers[i]->calls), since[i]);
+		KUNIT_ASSERT_EQ(test, 0, stop_tracer(i));
+		await_load(test, 20);
+	}
+	msleep(500);
+	await_load(test, 20);
+
+	rounds = stop_load(test);
+	for (int i = 0; i < NR_FUNCS; i++) {
+		expect_all_calls(test, i, rounds);
+		checked++;
+	}
+	kunit_info(test, "%u small tracers, 3 large ones: %lu calls each seen by its own, late %ld",
+		   checked, rounds * NR_FUNCS, atomic_long_read(&late_calls));
+	expect_no_strays(test);
+}
+
+static int mux_test_init(struct kunit *test)
+{
+	atomic_long_set(&late_calls, 0);
+	WRITE_ONCE(redirector, NULL);
+
+	return 0;
+}
+
+static void mux_test_exit(struct kunit *test)
+{
+	stop_load(test);
+	for (int i = 0; i < NR_TRACERS; i++)
+		free_tracer(i);
+}
+
+static struct kunit_case mux_test_cases[] = {
+	KUNIT_CASE_SLOW(mux_test_counts),
+	KUNIT_CASE_SLOW(mux_test_arguments),
+	KUNIT_CASE_SLOW(mux_test_regs),
+	KUNIT_CASE_SLOW(mux_test_assist),
+	KUNIT_CASE_SLOW(mux_test_ipmodify),
+#ifdef CONFIG_X86_64
+	KUNIT_CASE_SLOW(mux_test_registers),
+#endif
+	KUNIT_CASE_SLOW(mux_test_unregister),
+	KUNIT_CASE_SLOW(mux_test_churn),
+	KUNIT_CASE_SLOW(mux_test_displace),
+	{}
+};
+
+static struct kunit_suite mux_test_suite = {
+	.name = "ftrace_mux",
+	.init = mux_test_init,
+	.exit = mux_test_exit,
+	.test_cases = mux_test_cases,
+};
+
+kunit_test_suite(mux_test_suite);
+
+MODULE_DESCRIPTION("KUnit tests of the function tracer multiplexer");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Our changes to the kernel: the overlay (new files, at the paths they have in
+# the kernel tree) and the patches to existing files. A patch file is
+#
+#	Subject: subsystem: summary
+#
+#	changelog
+#
+#	New-file: path		(any number: overlay files or directories
+#	New-file: path		 that belong to this step)
+#	---
+#	diff			(may be missing)
+
+OVERLAY_DIRS=(arch kernel include Documentation tools samples)
+FUZZ=2
+
+# series: the patch files in order, as paths
+series()
+{
+	[[ -f $TOP/patches/series ]] || return 0
+	sed -E '/^[[:space:]]*(#|$)/d' "$TOP/patches/series" | sed "s|^|$TOP/patches/|"
+}
+
+overlay_files()
+{
+	local dirs=() d
+	for d in "${OVERLAY_DIRS[@]}"; do
+		if [[ -d $TOP/$d ]]; then dirs+=("$d"); fi
+	done
+	(( ${#dirs[@]} )) || return 0
+	(cd "$TOP" && find "${dirs[@]}" -path tools/kit -prune -o \
+		-type f ! -name '*~' ! -name '.*.swp' -print) | sort
+}
+
+# our_files_id: changes when any of our files does
+our_files_id()
+{
+	{
+		series | sed "s|^$TOP/||"
+		overlay_files
+	} | (cd "$TOP" && tr '\n' '\0' | xargs -0 -r sha256sum -- 2> /dev/null) | sha256sum
+}
+
+patch_subject()
+{
+	sed -n 's/^Subject: *//p; /^---$/q' "$1" | head -n 1
+}
+
+# patch_body FILE: the changelog
+patch_body()
+{
+	awk '/^---$/ { exit } /^Subject:/ && !s { s = 1; next } /^New-file:/ { next } { print }' "$1" |
+		sed -e '/./,$!d'
+}
+
+# patch_diff FILE: what follows the header
+patch_diff()
+{
+	sed '1,/^---$/d' "$1"
+}
+
+# patch_targets FILE: the existing kernel files that it changes
+patch_targets()
+{
+	patch_diff "$1" | sed -nE 's,^\+\+\+ [^/[:space:]]+/([^[:space:]]+).*,\1,p' | sort -u
+}
+
+# patch_new_files FILE: the overlay files that it claims
+patch_new_files()
+{
+	local claim
+	sed -nE '/^---$/q; s/^New-file: *([^[:space:]]+).*/\1/p' "$1" |
+	while read -r claim; do
+		claim=${claim%/}
+		overlay_files | awk -v c="$claim" '
+			$0 == c || index($0, c "/") == 1 { print; found = 1 }
+			END { exit !found }' ||
+			die "patches/${1##*/} claims $claim, but there is no such overlay file"
+	done
+}
+
+# check_claims: every overlay file belongs to exactly one patch
+check_claims()
+{
+	local p claims odd
+	claims=$(mktemp)
+	while read -r p; do
+		[[ -f $p ]] || die "patches/series names ${p##*/}, but there is no such file"
+		[[ -n $(patch_subject "$p") ]] || die "patches/${p##*/} has no Subject: line"
+		grep -q '^---$' "$p" || die "patches/${p##*/} has no --- line after its header"
+		patch_new_files "$p" >> "$claims"
+	done < <(series)
+	sort -o "$claims" "$claims"
+	odd=$(uniq -d "$claims" | paste -sd ' ')
+	[[ -z $odd ]] || die "claimed by more than one patch (New-file:): $odd"
+	odd=$(overlay_files | comm -23 - "$claims" | paste -sd ' ')
+	[[ -z $odd ]] || die "claimed by no patch (New-file:): $odd"
+	rm -f "$claims"
+}
+
+# rejected FILE-OF-PATCH-OUTPUT: the first file that does not fit
+rejected()
+{
+	awk '/^(checking|patching) file / { f = $3 }
+	     /FAILED at|ignored|Reversed/ { print f; exit }' "$1"
+}
+
+# apply_patch PATCH TREE VERSION: exactly, else with fuzz, else not at all
+apply_patch()
+{
+	local name=patches/${1##*/} out=$LOGS/patch.log fuzz file
+	mkdir -p "$LOGS"
+	for file in $(patch_targets "$1"); do
+		[[ -f $2/$file ]] || die "$name does not apply to Linux $3: there is no $file"
+	done
+	for fuzz in 0 "$FUZZ"; do
+		if try_patch "$1" "$2" "$fuzz" --dry-run > "$out" 2>&1; then
+			try_patch "$1" "$2" "$fuzz" > "$out" 2>&1 ||
+				die "$name: applied in the dry run only; log: $out"
+			if (( fuzz )); then say_fuzz "$name" "$3" "$out"; fi
+			return 0
+		fi
+	done
+	file=$(rejected "$out")
+	die "$name does not apply to ${file:-its files} of Linux $3, not even with fuzz $FUZZ;" \
+		"log: $out"
+}
+
+# try_patch PATCH TREE FUZZ [OPTION]
+try_patch()
+{
+	patch_diff "$1" |
+		patch -p1 -d "$2" -F "$3" -N -r - --no-backup-if-mismatch "${@:4}"
+}
+
+say_fuzz()
+{
+	local file
+	for file in $(awk '/^patching file/ { f = $3 } /with fuzz/ { print f }' "$3" | uniq); do
+		say "note: $1 applied to $file of Linux $2 with fuzz; please refresh it"
+	done
+}
+
+# overlay_one PATH TREE: lays one new file over a tree
+overlay_one()
+{
+	mkdir -p "$(dirname "$2/$1")"
+	cp -p "$TOP/$1" "$2/$1"
+}
+
+# stage_patched STOCK DIR: fills DIR with our new files and with the patched
+# files, nothing else
+stage_patched()
+{
+	local version p f
+	version=$(base_version "$1")
+	check_claims
+	mkdir -p "$2"
+	while read -r p; do
+		for f in $(patch_targets "$p"); do
+			if [[ -f $1/$f && ! -e $2/$f ]]; then
+				mkdir -p "$(dirname "$2/$f")"
+				cp -p "$1/$f" "$2/$f"
+			fi
+		done
+		if [[ -n $(patch_targets "$p") ]]; then apply_patch "$p" "$2" "$version"; fi
+	done < <(series)
+	while read -r f; do
+		[[ ! -e $1/$f ]] || die "$f is in Linux $version already: change it by a patch"
+		overlay_one "$f" "$2"
+	done < <(overlay_files)
+}

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the tests share. A test sources it, and reports with ok, not_ok, skip
+# and check; its status follows from that.
+
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+WORK=$(mktemp -d "${TMPDIR:-/tmp}/kit-test.XXXXXX")
+trap 'rm -rf "$WORK"' EXIT
+FAILED=0
+
+ok() { echo "ok $*"; }
+not_ok() { echo "not ok $*"; FAILED=1; }
+skip() { echo "skip $*"; }
+
+# check NAME COMMAND...: ok if the command succeeds
+check()
+{
+	local name=$1
+	shift
+	if "$@"; then ok "$name"; else not_ok "$name"; fi
+}
+
+# equal NAME EXPECTED GOT
+equal()
+{
+	if [[ $2 == "$3" ]]; then
+		ok "$1"
+	else
+		not_ok "$1"
+		printf 'expected: %q\ngot:      %q\n' "$2" "$3" >&2
+	fi
+}
+
+done_testing() { exit "$FAILED"; }
