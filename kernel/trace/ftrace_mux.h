@@ -95,7 +95,7 @@ bool ftrace_mux_filter_alive(struct ftrace_iterator *iter);
 bool ftrace_mux_filter_begin(struct ftrace_iterator *iter);
 void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed);
 bool ftrace_mux_release_sections(struct ftrace_iterator *iter);
-void ftrace_mux_for_each_hash(ftrace_mux_hash_func_t func, void *data);
+void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data);
 void ftrace_mux_files_lock(struct ftrace_ops *ops);
 void ftrace_mux_files_unlock(struct ftrace_ops *ops);
 bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
@@ -119,7 +119,7 @@ static inline void ftrace_mux_hold_default(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_files_lock(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_files_unlock(struct ftrace_ops *ops) { }
 
-static inline void ftrace_mux_for_each_hash(ftrace_mux_hash_func_t func,
+static inline void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func,
 					    void *data) { }
 
 #ifdef CONFIG_DYNAMIC_FTRACE

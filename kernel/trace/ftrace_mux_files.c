@@ -34,7 +34,7 @@ static DEFINE_MUTEX(ftrace_mux_files_mutex);
 static LIST_HEAD(ftrace_mux_filters);
 
 /**
- * ftrace_mux_for_each_hash - look at all filters that the instances do not have
+ * ftrace_mux_visit_hashes - look at all filters that the instances do not have
  * @func: called for the filter hash and the notrace hash of each tracer whose
  *	filter was split from that of the function tracer, registered or not,
  *	with the regex_lock of the filter held
@@ -43,7 +43,7 @@ static LIST_HEAD(ftrace_mux_filters);
  * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
  * held.
  */
-void ftrace_mux_for_each_hash(ftrace_mux_hash_func_t func, void *data)
+void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
 {
 	struct ftrace_ops *ops;
 
