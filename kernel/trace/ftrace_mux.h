@@ -120,7 +120,7 @@ static inline void ftrace_mux_files_lock(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_files_unlock(struct ftrace_ops *ops) { }
 
 static inline void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func,
-					    void *data) { }
+					   void *data) { }
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 static inline unsigned long ftrace_mux_addr(struct dyn_ftrace *rec) { return 0; }
