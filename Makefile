@@ -5,7 +5,7 @@
 
 KIT := tools/kit
 
-export SCRIPT STOCK DEBUG ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T CONFIG
+export SCRIPT STOCK DEBUG SELFTEST ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T CONFIG
 export KERNEL_SRC KERNEL_TREE
 
 .PHONY: help run test guest shell kselftest series check deb menuconfig \
@@ -18,7 +18,8 @@ help:
 #:
 #:   run         install what is missing, build the patched kernel, and play the
 #:               RFC's session in it
-#:   test        every test of the project
+#:   test        every test of the project (T="name ...": those with these words
+#:               in their names)
 #:
 #:   guest       boot the kernel and run SCRIPT=file in it
 #:   shell       the same guest, with a shell
@@ -38,7 +39,7 @@ help:
 #:   KERNEL_TREE=dir    use this tree as it stands, without our patches
 #:   STOCK=1            the unpatched kernel
 #:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak, fault injection
-#:                      and the tracers' start-up tests
+#:                      and, with SELFTEST=1, the tracers' start-up tests
 #: for guest, shell and kselftest:
 #:   SMP=2 MEM=2048 TIMEOUT=600 APPEND="kernel parameters" MODULES="a.ko b.ko"
 #:   ICOUNT=1           one processor that counts instructions

@@ -42,8 +42,8 @@ enum ftrace_mux_hold {
  * @hold: enum ftrace_mux_hold, across a registration that is not news
  * @is_default: set_ftrace_filter of @tr is the filter of this tracer
  * @chosen: became the default by a write to function_tracers
- * @private_filter: the tracer brought a filter of its own, and stands in for
- *	the function tracer only when asked to
+ * @private_filter: the tracer does not have its filter from the function
+ *	tracer; see ftrace_mux_has_files()
  * @own_filter: was given a filter apart from that of the function tracer
  * @shared_hash: the filter of the function tracer, for tracers that have it
  *	until they are given one of their own

@@ -27,7 +27,7 @@
  *				function of a static ftrace_ops may get.
  *	RESTING -> USED		only for the tracer the slot still belongs to.
  *	RESTING -> FREE		after a grace period of both Tasks RCU and its
- *				rude sibling: nobody can be on his way to the
+ *				rude sibling: no task can be on its way to the
  *				slot any more, see ftrace_shutdown().
  *
  * ftrace_shutdown() waits for that grace period if the ftrace_ops may be freed
@@ -91,18 +91,6 @@ static int ftrace_mux_enabled = 1;
 
 static void ftrace_mux_work_func(struct work_struct *work);
 static DECLARE_WORK(ftrace_mux_work, ftrace_mux_work_func);
-
-static struct ftrace_hash *filter_hash(struct ftrace_ops *ops)
-{
-	return rcu_dereference_protected(ops->func_hash->filter_hash,
-					 lockdep_is_held(&ftrace_lock));
-}
-
-static struct ftrace_hash *notrace_hash(struct ftrace_ops *ops)
-{
-	return rcu_dereference_protected(ops->func_hash->notrace_hash,
-					 lockdep_is_held(&ftrace_lock));
-}
 
 /* Records and call sites */
 
@@ -177,8 +165,8 @@ bool ftrace_mux_rec_changed(struct dyn_ftrace *rec)
 /* Enter the ID of @ops, which is registered already, in all masks */
 static void mark_records(struct ftrace_ops *ops)
 {
-	struct ftrace_hash *exempt = notrace_hash(ops);
-	struct ftrace_hash *filter = filter_hash(ops);
+	struct ftrace_hash *exempt = ftrace_locked_hash(ops->func_hash->notrace_hash);
+	struct ftrace_hash *filter = ftrace_locked_hash(ops->func_hash->filter_hash);
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
 
@@ -223,11 +211,27 @@ static void free_slot(unsigned int id)
 	arch_ftrace_mux_set_slot(id, NULL, ftrace_stub);
 }
 
+/* A tracer may come and go (ftrace=) before there are workqueues */
+static void kick_work(void)
+{
+	if (system_unbound_wq)
+		queue_work(system_unbound_wq, &ftrace_mux_work);
+}
+
+/* Do what could not be done then, now that there is Tasks RCU as well */
+static int __init ftrace_mux_late_init(void)
+{
+	kick_work();
+
+	return 0;
+}
+late_initcall(ftrace_mux_late_init);
+
 static void rest_slot(unsigned int id)
 {
 	slots[id].state = SLOT_RESTING;
 	slots[id].quiescing = false;
-	queue_work(system_unbound_wq, &ftrace_mux_work);
+	kick_work();
 }
 
 /* The slot @ops may use at once, -1 if there is none */
@@ -249,7 +253,7 @@ static int find_slot(struct ftrace_ops *ops)
 /* The more functions a tracer has, the more it has to gain from an ID */
 static unsigned long tracer_span(struct ftrace_ops *ops)
 {
-	struct ftrace_hash *filter = filter_hash(ops);
+	struct ftrace_hash *filter = ftrace_locked_hash(ops->func_hash->filter_hash);
 
 	return ftrace_hash_empty(filter) ? ULONG_MAX : filter->count;
 }
@@ -419,7 +423,7 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 
 		free_slot(id);
 		/* Somebody may be waiting for it */
-		queue_work(system_unbound_wq, &ftrace_mux_work);
+		kick_work();
 	}
 }
 
@@ -455,7 +459,7 @@ void ftrace_mux_filter_changed(struct ftrace_ops *ops)
 
 	do_for_each_ftrace_op(other, ftrace_ops_list) {
 		if (wants_id(other)) {
-			queue_work(system_unbound_wq, &ftrace_mux_work);
+			kick_work();
 			return;
 		}
 	} while_for_each_ftrace_op(other);
@@ -475,16 +479,29 @@ static bool is_graph_tracer(struct ftrace_ops *ops, struct trace_array *tr)
 }
 #endif
 
+/* Empty the filter that @ops, which is not registered, has to itself */
+static void drop_filter(struct ftrace_ops *ops)
+{
+	struct ftrace_hash *filter, *exempt;
+
+	filter = rcu_replace_pointer(ops->local_hash.filter_hash, ftrace_copy_hash(NULL),
+				     lockdep_is_held(&ftrace_lock));
+	exempt = rcu_replace_pointer(ops->local_hash.notrace_hash, ftrace_copy_hash(NULL),
+				     lockdep_is_held(&ftrace_lock));
+	free_ftrace_hash_rcu(filter);
+	free_ftrace_hash_rcu(exempt);
+}
+
 /**
  * ftrace_mux_init_tracer - make a tracer known to the user
  * @ops: the tracer, before it is registered
  * @name: its name in function_tracers, a constant
  * @tr: the trace instance it works for, NULL for the top one
  *
- * Unless it is the function or the graph tracer of @tr, which have one filter
- * for good, the tracer starts with the filter of the function tracer and keeps
- * that until it is given another. A tracer that brings a filter of its own, as
- * the stack tracer does, only needs a name and FTRACE_OPS_FL_USER.
+ * The function and the graph tracer of @tr have one filter for good. Any other
+ * has one of its own, see ftrace_mux_get_default(), unless
+ * ftrace_mux_share_filter() says otherwise. Where several tracers or instances
+ * use one ops in turn, each starts with an empty one.
  *
  * Context: process context, may sleep; takes ftrace_lock.
  */
@@ -493,7 +510,6 @@ void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 {
 	struct ftrace_ops *function = tr ? tr->ops : &global_ops;
 
-	ftrace_ops_init(function);
 	ftrace_ops_init(ops);
 
 	guard(mutex)(&ftrace_lock);
@@ -501,14 +517,32 @@ void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		return;
 
+	if (ops != function && !is_graph_tracer(ops, tr) &&
+	    (ops->name != name || ops->mux.tr != ftrace_mux_instance(tr)))
+		drop_filter(ops);
+
 	ops->name = name;
 	ops->flags |= FTRACE_OPS_FL_USER;
 	ops->mux.tr = ftrace_mux_instance(tr);
+}
 
-	if (ops == function || is_graph_tracer(ops, tr))
+/**
+ * ftrace_mux_share_filter - let a tracer start with that of the function tracer
+ * @ops: a tracer of the top instance, before it is registered, but after
+ *	ftrace_mux_init_tracer()
+ *
+ * It keeps the filter of the function tracer until it is given another.
+ *
+ * Context: process context, may sleep; takes ftrace_lock.
+ */
+void ftrace_mux_share_filter(struct ftrace_ops *ops)
+{
+	guard(mutex)(&ftrace_lock);
+
+	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		return;
 
-	ops->mux.shared_hash = &function->local_hash;
+	ops->mux.shared_hash = &global_ops.local_hash;
 	if (!ops->mux.own_filter)
 		ops->func_hash = ops->mux.shared_hash;
 }
@@ -528,18 +562,33 @@ static const char *base_name(struct ftrace_ops *ops, char *buf)
 	return name ?: "unknown";
 }
 
-static bool is_user_tracer(struct ftrace_ops *ops, struct trace_array *tr)
+/**
+ * ftrace_mux_has_files - whether set_ftrace_filter is about a tracer
+ * @ops: the tracer
+ * @tr: the trace instance, NULL for the top one
+ *
+ * A tracer that does not get its filter from the function tracer leaves these
+ * files to those that do, as it did before there were several filters, unless
+ * it was chosen to be the default.
+ *
+ * Context: ftrace_lock held.
+ */
+bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr)
 {
-	return ops->flags & FTRACE_OPS_FL_USER && ops->mux.tr == ftrace_mux_instance(tr);
+	lockdep_assert_held(&ftrace_lock);
+
+	return ops->flags & FTRACE_OPS_FL_USER &&
+	       ops->mux.tr == ftrace_mux_instance(tr) &&
+	       (!ops->mux.private_filter || ops->mux.chosen);
 }
 
 /**
- * ftrace_mux_count_users - number of tracers whose filter belongs to the user
+ * ftrace_mux_count_users - number of tracers that set_ftrace_filter is about
  * @tr: the trace instance, NULL for the top one
  *
  * Context: ftrace_lock held.
  *
- * Return: how many of the registered tracers of @tr may become the default.
+ * Return: how many registered tracers of @tr ftrace_mux_has_files() is true of.
  */
 unsigned int ftrace_mux_count_users(struct trace_array *tr)
 {
@@ -549,7 +598,7 @@ unsigned int ftrace_mux_count_users(struct trace_array *tr)
 	lockdep_assert_held(&ftrace_lock);
 
 	for_each_ftrace_mux_tracer(ops)
-		count += is_user_tracer(ops, tr);
+		count += ftrace_mux_has_files(ops, tr);
 
 	return count;
 }
@@ -559,7 +608,7 @@ static void __set_default(struct ftrace_ops *def, bool chosen)
 	struct ftrace_ops *ops;
 
 	for_each_ftrace_mux_tracer(ops) {
-		if (!is_user_tracer(ops, def->mux.tr))
+		if (ops->mux.tr != def->mux.tr)
 			continue;
 		ops->mux.is_default = ops == def;
 		ops->mux.chosen = ops == def && chosen;
@@ -595,29 +644,18 @@ struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr)
 	lockdep_assert_held(&ftrace_lock);
 
 	for_each_ftrace_mux_tracer(ops) {
-		if (is_user_tracer(ops, tr) && ops->mux.is_default)
-			break;
+		if (ops->mux.is_default && ops->mux.tr == ftrace_mux_instance(tr))
+			return ops;
 	}
 
-	if (list_entry_is_head(ops, &ftrace_mux_tracers, mux.node))
-		return NULL;
-
-	/*
-	 * A tracer that brings its own filter leaves these files to the
-	 * function tracer, registered or not, as long as nobody else has them.
-	 */
-	if (ops->mux.private_filter && !ops->mux.chosen &&
-	    ftrace_mux_count_users(tr) == 1)
-		return NULL;
-
-	return ops;
+	return NULL;
 }
 
 /**
  * ftrace_mux_link - list a tracer among the registered ones
  * @ops: the tracer
  *
- * A tracer whose filter belongs to the user becomes the default.
+ * One that set_ftrace_filter is about becomes the default.
  *
  * Context: ftrace_lock held.
  */
@@ -649,7 +687,7 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 	ops->mux.seq = ++last_seq;
 	list_add_tail(&ops->mux.node, &ftrace_mux_tracers);
 
-	if (ops->flags & FTRACE_OPS_FL_USER && ops->mux.hold != MUX_HOLD_OTHER)
+	if (ftrace_mux_has_files(ops, tr) && ops->mux.hold != MUX_HOLD_OTHER)
 		__set_default(ops, ops->mux.hold == MUX_HOLD_CHOSEN);
 	ops->mux.hold = MUX_HOLD_NONE;
 }
@@ -707,7 +745,7 @@ void ftrace_mux_unlink(struct ftrace_ops *ops)
 	for_each_ftrace_mux_tracer(other) {
 		if (other == ops && next)
 			break;
-		if (other != ops && is_user_tracer(other, ops->mux.tr))
+		if (other != ops && ftrace_mux_has_files(other, ops->mux.tr))
 			next = other;
 	}
 

@@ -28,6 +28,7 @@ extern struct list_head ftrace_mux_tracers;
 
 void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 			    struct trace_array *tr);
+void ftrace_mux_share_filter(struct ftrace_ops *ops);
 bool ftrace_mux_register(struct ftrace_ops *ops);
 void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
 void ftrace_mux_link(struct ftrace_ops *ops);
@@ -44,6 +45,7 @@ bool ftrace_mux_rec_changed(struct dyn_ftrace *rec);
 struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr);
 void ftrace_mux_set_default(struct ftrace_ops *ops);
 struct ftrace_ops *ftrace_mux_find(u64 seq);
+bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
 unsigned int ftrace_mux_count_users(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
 
@@ -75,10 +77,13 @@ static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
 	}
 }
 
-/* What mux.tr of a tracer of @tr is: the top instance is NULL */
+/*
+ * What mux.tr of a tracer of @tr is: the top instance is NULL. A tracer may be
+ * started (ftrace=) before the flags of that say what it is.
+ */
 static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
 {
-	return tr && !(tr->flags & TRACE_ARRAY_FL_GLOBAL) ? tr : NULL;
+	return tr && tr->ops != &global_ops ? tr : NULL;
 }
 
 /* The tracers with an ID that want @rec */
@@ -107,6 +112,7 @@ void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
 static inline void ftrace_mux_init_tracer(struct ftrace_ops *ops,
 					  const char *name,
 					  struct trace_array *tr) { }
+static inline void ftrace_mux_share_filter(struct ftrace_ops *ops) { }
 static inline bool ftrace_mux_register(struct ftrace_ops *ops) { return false; }
 static inline void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent) { }
 static inline void ftrace_mux_link(struct ftrace_ops *ops) { }

@@ -245,9 +245,6 @@ static const struct file_operations tracers_fops = {
 
 /* set_ftrace_filter and set_ftrace_notrace: one tracer, for writing */
 
-#define locked_hash(hash)						\
-	rcu_dereference_protected(hash, lockdep_is_held(&ftrace_lock))
-
 static bool has_shared_hash(struct ftrace_ops *ops)
 {
 	return ops->mux.shared_hash && ops->func_hash == ops->mux.shared_hash;
@@ -265,8 +262,8 @@ static int split_filter(struct ftrace_ops *ops)
 	guard(mutex)(&shared->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
-	filter = ftrace_copy_hash(locked_hash(shared->filter_hash));
-	exempt = ftrace_copy_hash(locked_hash(shared->notrace_hash));
+	filter = ftrace_copy_hash(ftrace_locked_hash(shared->filter_hash));
+	exempt = ftrace_copy_hash(ftrace_locked_hash(shared->notrace_hash));
 	if (!filter || !exempt) {
 		free_ftrace_hash(filter);
 		free_ftrace_hash(exempt);
@@ -440,8 +437,8 @@ void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed)
 	scoped_guard(mutex, &ftrace_lock) {
 		if (changed && ops->mux.shared_hash)
 			ops->mux.own_filter =
-				!ftrace_hash_empty(locked_hash(ops->func_hash->filter_hash)) ||
-				!ftrace_hash_empty(locked_hash(ops->func_hash->notrace_hash));
+				!ftrace_hash_empty(ftrace_locked_hash(ops->func_hash->filter_hash)) ||
+				!ftrace_hash_empty(ftrace_locked_hash(ops->func_hash->notrace_hash));
 	}
 
 	mutex_unlock(&ftrace_mux_files_mutex);
@@ -617,8 +614,8 @@ static int init_section(struct ftrace_mux_section *section,
 		iter->mod_list = exempt ? &tr->mod_notrace : &tr->mod_trace;
 
 	iter->hash = ftrace_copy_hash(exempt ?
-				      locked_hash(ops->func_hash->notrace_hash) :
-				      locked_hash(ops->func_hash->filter_hash));
+				      ftrace_locked_hash(ops->func_hash->notrace_hash) :
+				      ftrace_locked_hash(ops->func_hash->filter_hash));
 	if (!iter->hash)
 		return -ENOMEM;
 
@@ -637,8 +634,7 @@ static int init_sections(struct ftrace_mux_sections *all, int flag)
 	lockdep_assert_held(&ftrace_lock);
 
 	for_each_ftrace_mux_tracer(ops) {
-		if (!(ops->flags & FTRACE_OPS_FL_USER) ||
-		    ops->mux.tr != ftrace_mux_instance(all->tr))
+		if (!ftrace_mux_has_files(ops, all->tr))
 			continue;
 
 		section->all = all;

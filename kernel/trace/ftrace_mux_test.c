@@ -4,8 +4,7 @@
  * module that registers tracers: who is called, how often, and with what.
  *
  * What is expected here is what ftrace promises with and without the
- * multiplexer: the suite passes with CONFIG_FTRACE_MUX=n and with
- * kernel.ftrace_mux=0 as well.
+ * multiplexer: the suite passes with kernel.ftrace_mux=0 as well.
  */
 #include <kunit/test.h>
 #include <linux/atomic.h>
@@ -125,6 +124,8 @@ static struct test_tracer *tracers[NR_TRACERS];
 
 /* Calls that came after unregister_ftrace_function() had returned */
 static atomic_long_t late_calls;
+/* The sum of bad_owner and bad_ip of tracers that are no more */
+static atomic_long_t past_strays;
 /* Redirects a call to test_replacement() if it is this one's */
 static struct test_tracer *redirector;
 
@@ -275,13 +276,15 @@ static int stop_tracer(unsigned int index)
 	return ret;
 }
 
-/* Not to be called before late calls have had their chance */
+/* Late calls are counted until this; after it, they are for KASAN to find */
 static void free_tracer(unsigned int index)
 {
 	if (!tracers[index])
 		return;
 
 	stop_tracer(index);
+	atomic_long_add(atomic_long_read(&tracers[index]->bad_owner) +
+			atomic_long_read(&tracers[index]->bad_ip), &past_strays);
 	ftrace_free_filter(&tracers[index]->ops);
 	kfree(tracers[index]);
 	tracers[index] = NULL;
@@ -322,7 +325,31 @@ static void expect_no_strays(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&tracers[i]->bad_ip), 0,
 				    "tracer %d: functions it has not asked for", i);
 	}
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&past_strays), 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&late_calls), 0);
+}
+
+/*
+ * IDs are looked at without ftrace_lock, and only for what they become: they
+ * come back, and change hands, some time after a tracer has gone.
+ */
+static unsigned int id_of(unsigned int index)
+{
+	return READ_ONCE(tracers[index]->ops.mux.id);
+}
+
+/* Wait until tracer @index has the ID @id, any ID if that is 0 */
+static bool await_id(unsigned int index, unsigned int id)
+{
+	unsigned long deadline = jiffies + 120 * HZ;
+
+	while (!id_of(index) || (id && id_of(index) != id)) {
+		if (time_after(jiffies, deadline))
+			return false;
+		msleep(20);
+	}
+
+	return true;
 }
 
 /* Call all functions once and check all that every tracer was handed */
@@ -563,7 +590,7 @@ static void mux_test_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, with, 12);
 	KUNIT_EXPECT_EQ(test, without, 9);
 
-	/* The last who asks takes the regs with him */
+	/* When the last one that asks goes, so do the regs */
 	for (int i = 3; i < 6; i++) {
 		KUNIT_ASSERT_EQ(test, 0, stop_tracer(i));
 		check_calls(test, call);
@@ -706,24 +733,38 @@ static void expect_all_calls(struct kunit *test, unsigned int index, unsigned lo
 
 static void mux_test_unregister(struct kunit *test)
 {
-	unsigned long rounds;
+	unsigned int nr_others = CONFIG_FTRACE_MUX_STATIC_IDS - 1;
 	long victims = 0, heirs = 0;
+	unsigned long rounds;
 
+	if (nr_others < 2)
+		kunit_skip(test, "too few IDs");
+
+	/* Leave one ID: the heir has to take that of the victim */
 	KUNIT_ASSERT_EQ(test, 0, start_tracer(0, 0xff, 0, 0));
 	KUNIT_ASSERT_EQ(test, 0, start_tracer(1, 0x3f, 0x03, FTRACE_OPS_FL_SAVE_REGS));
+	for (int i = 2; i < nr_others; i++)
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(2 + i, 0xff, 0, 0));
+	for (int i = 0; i < nr_others; i++)
+		KUNIT_ASSERT_TRUE(test, await_id(i < 2 ? i : 2 + i, 0));
 	start_load(test, 0);
 
 	for (int n = 0; n < cycles; n++) {
 		/* Every other time on functions that have not had regs so far */
 		unsigned long filter = n % 2 ? 0x0f : 0xc3;
+		unsigned int id;
 
 		KUNIT_ASSERT_EQ(test, 0, start_tracer(2, filter, 0, 0));
+		KUNIT_EXPECT_TRUE(test, await_id(2, 0));
+		id = id_of(2);
 		await_load(test, 20);
 		KUNIT_EXPECT_GT(test, total(tracers[2]->calls), 0);
 		KUNIT_EXPECT_EQ(test, 0, stop_tracer(2));
 
-		/* This one may well get the ID: with another callback and filter */
+		/* This one waits for the ID: with another callback and filter */
 		KUNIT_ASSERT_EQ(test, 0, start_tracer(3, ~filter & 0xff, 0, 0));
+		await_load(test, 20);
+		KUNIT_EXPECT_TRUE(test, await_id(3, id));
 		await_load(test, 20);
 		KUNIT_EXPECT_EQ(test, 0, stop_tracer(3));
 		await_load(test, 20);
@@ -738,7 +779,8 @@ static void mux_test_unregister(struct kunit *test)
 	rounds = stop_load(test);
 	expect_all_calls(test, 0, rounds);
 	expect_all_calls(test, 1, rounds);
-	kunit_info(test, "%u cycles, %lu calls: seen by the victims %ld, by the heirs %ld, late %ld",
+	kunit_info(test,
+		   "%u times another one's ID, %lu calls: seen by the victims %ld, by the heirs %ld, late %ld",
 		   cycles, rounds * NR_FUNCS, victims, heirs, atomic_long_read(&late_calls));
 	expect_no_strays(test);
 }
@@ -769,7 +811,8 @@ static int churn_func(void *data)
 static void mux_test_churn(struct kunit *test)
 {
 	struct task_struct *churner[2];
-	unsigned long deadline = jiffies + 120 * HZ;
+	/* Only so that it ends: a grace period may take tens of seconds */
+	unsigned long deadline = jiffies + 600 * HZ;
 	unsigned long rounds;
 
 	for (int i = 0; i < 3; i++)
@@ -802,6 +845,8 @@ static void mux_test_displace(struct kunit *test)
 	unsigned long since[NR_TRACERS] = { };
 	unsigned long rounds;
 	unsigned int checked = 0;
+	unsigned int nr_small = min(NR_FUNCS, CONFIG_FTRACE_MUX_STATIC_IDS);
+	unsigned int nr_large = min(3, CONFIG_FTRACE_MUX_STATIC_IDS);
 
 	for (int i = 0; i < NR_FUNCS; i++)
 		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, BIT(i), 0, 0));
@@ -816,15 +861,17 @@ static void mux_test_displace(struct kunit *test)
 		KUNIT_EXPECT_GT(test, since[i], 0);
 	}
 
-	/* Leave time for IDs to change hands */
-	msleep(500);
+	/* IDs change hands, and back again */
+	for (int i = 0; i < nr_large; i++)
+		KUNIT_EXPECT_TRUE_MSG(test, await_id(NR_FUNCS + i, 0), "large tracer %d", i);
 	await_load(test, 20);
 	for (int i = NR_FUNCS + 2; i >= NR_FUNCS; i--) {
 		KUNIT_EXPECT_GT(test, total(tracers[i]->calls), since[i]);
 		KUNIT_ASSERT_EQ(test, 0, stop_tracer(i));
 		await_load(test, 20);
 	}
-	msleep(500);
+	for (int i = 0; i < nr_small; i++)
+		KUNIT_EXPECT_TRUE_MSG(test, await_id(i, 0), "small tracer %d", i);
 	await_load(test, 20);
 
 	rounds = stop_load(test);
@@ -840,6 +887,7 @@ static void mux_test_displace(struct kunit *test)
 static int mux_test_init(struct kunit *test)
 {
 	atomic_long_set(&late_calls, 0);
+	atomic_long_set(&past_strays, 0);
 	WRITE_ONCE(redirector, NULL);
 
 	return 0;

@@ -90,7 +90,8 @@ ticker()
 {
 	local start=$SECONDS
 	exec 9>&- > /dev/null < /dev/null
-	while sleep 20 2> /dev/null; do
+	# It must not outlive a script that is killed
+	while sleep 20 2> /dev/null && kill -0 $$ 2> /dev/null; do
 		say "$1: $(( SECONDS - start )) s, $(wc -l < "$2") lines of log;" \
 			"at $(tail -n 1 "$2" | tr -s '[:space:]' ' ' | cut -c 1-60)"
 	done
@@ -99,7 +100,7 @@ ticker()
 # cause LOG: the lines that say why, or the last ones
 cause()
 {
-	grep -nE -B 2 -A 6 '(error|undefined reference|No rule to make|multiple definition)\b' \
+	grep -nE -B 2 -A 6 '(\berror:|\*\*\* |undefined reference|No rule to make|multiple definition)' \
 		"$1" | head -n 30 >&2 || tail -n 15 "$1" >&2
 }
 

@@ -69,6 +69,27 @@ unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs)
 	return (unsigned long)ftrace_mux_base + offsets[mask];
 }
 
+/* Whether @addr is where a trampoline starts. They are in order of @offset. */
+static bool is_trampoline(unsigned long addr)
+{
+	u32 offset = addr - (unsigned long)ftrace_mux_base;
+	const u32 *offsets = offset < ftrace_mux_regs_caller_offsets[1] ?
+			     ftrace_mux_caller_offsets :
+			     ftrace_mux_regs_caller_offsets;
+	unsigned int low = 1, high = (1 << FTRACE_MUX_IDS) - 1;
+
+	while (low < high) {
+		unsigned int mid = (low + high + 1) / 2;
+
+		if (offsets[mid] <= offset)
+			low = mid;
+		else
+			high = mid - 1;
+	}
+
+	return offsets[low] == offset;
+}
+
 /**
  * arch_ftrace_mux_callee - the trampoline a call site calls now
  * @ip: address of the call site
@@ -92,7 +113,7 @@ unsigned long arch_ftrace_mux_callee(unsigned long ip)
 
 	addr = ip + CALL_INSN_SIZE + insn.disp;
 	if (addr < (unsigned long)ftrace_mux_callers ||
-	    addr >= (unsigned long)ftrace_mux_callers_end)
+	    addr >= (unsigned long)ftrace_mux_callers_end || !is_trampoline(addr))
 		return 0;
 
 	return addr;

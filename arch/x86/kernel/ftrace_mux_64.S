@@ -180,6 +180,10 @@ SYM_INNER_LABEL(ftrace_mux_callers, SYM_L_GLOBAL)
 
 /* What ftrace_regs_caller does after its callback, once for the whole family */
 SYM_CODE_START_LOCAL_NOALIGN(ftrace_mux_regs_exit)
+#ifdef CONFIG_FRAME_POINTER
+	/* objtool does not follow the trampolines to here then */
+	UNWIND_HINT_UNDEFINED
+#endif
 	/* Copy flags back to SS, to restore them */
 	movq EFLAGS(%rsp), %rax
 	movq %rax, MCOUNT_REG_SIZE(%rsp)

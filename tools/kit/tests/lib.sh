@@ -33,4 +33,11 @@ equal()
 	fi
 }
 
+# script_output COMMAND...: what it prints goes to OUT, its exit status to RC
+script_output()
+{
+	RC=0
+	OUT=$("$@") || RC=$?
+}
+
 done_testing() { exit "$FAILED"; }
