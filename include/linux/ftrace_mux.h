@@ -45,6 +45,8 @@ enum ftrace_mux_hold {
  * @private_filter: the tracer does not have its filter from the function
  *	tracer; see ftrace_mux_has_files()
  * @own_filter: was given a filter apart from that of the function tracer
+ * @mod_trace: the part of a filter of its own that is for modules to come
+ * @mod_notrace: the same for its notrace list
  * @shared_hash: the filter of the function tracer, for tracers that have it
  *	until they are given one of their own
  *
@@ -63,6 +65,8 @@ struct ftrace_mux_tracer {
 	bool			chosen;
 	bool			private_filter;
 	bool			own_filter;
+	struct list_head	mod_trace;
+	struct list_head	mod_notrace;
 	struct ftrace_ops_hash	*shared_hash;
 };
 

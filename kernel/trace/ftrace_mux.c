@@ -542,6 +542,10 @@ void ftrace_mux_share_filter(struct ftrace_ops *ops)
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		return;
 
+	if (!ops->mux.shared_hash) {
+		INIT_LIST_HEAD(&ops->mux.mod_trace);
+		INIT_LIST_HEAD(&ops->mux.mod_notrace);
+	}
 	ops->mux.shared_hash = &global_ops.local_hash;
 	if (!ops->mux.own_filter)
 		ops->func_hash = ops->mux.shared_hash;

@@ -86,6 +86,18 @@ static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
 	return tr && tr->ops != &global_ops ? tr : NULL;
 }
 
+/*
+ * Where a tracer with a filter of its own, which it can have in common with the
+ * function tracer at other times, keeps what is for modules to come.
+ */
+static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int enable)
+{
+	if (!ops->mux.shared_hash)
+		return NULL;
+
+	return enable ? &ops->mux.mod_trace : &ops->mux.mod_notrace;
+}
+
 /* The tracers with an ID that want @rec */
 static inline unsigned int ftrace_mux_rec_mask(struct dyn_ftrace *rec)
 {
@@ -101,6 +113,7 @@ bool ftrace_mux_filter_begin(struct ftrace_iterator *iter);
 void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed);
 bool ftrace_mux_release_sections(struct ftrace_iterator *iter);
 void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data);
+void ftrace_mux_process_mods(char *mod);
 void ftrace_mux_files_lock(struct ftrace_ops *ops);
 void ftrace_mux_files_unlock(struct ftrace_ops *ops);
 bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
@@ -128,7 +141,14 @@ static inline void ftrace_mux_files_unlock(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func,
 					   void *data) { }
 
+static inline void ftrace_mux_process_mods(char *mod) { }
+
 #ifdef CONFIG_DYNAMIC_FTRACE
+static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int enable)
+{
+	return NULL;
+}
+
 static inline unsigned long ftrace_mux_addr(struct dyn_ftrace *rec) { return 0; }
 static inline unsigned long ftrace_mux_callee(struct dyn_ftrace *rec) { return 0; }
 static inline bool ftrace_mux_rec_changed(struct dyn_ftrace *rec) { return false; }

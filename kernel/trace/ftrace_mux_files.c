@@ -60,6 +60,31 @@ void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
 	}
 }
 
+#ifdef CONFIG_MODULES
+/**
+ * ftrace_mux_process_mods - apply to a module what the filters have for it
+ * @mod: name of the module, which has just been loaded
+ *
+ * Of the filters that the instances do not have. See process_cached_mods().
+ *
+ * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
+ * held.
+ */
+void ftrace_mux_process_mods(char *mod)
+{
+	struct ftrace_ops *ops;
+
+	guard(mutex)(&ftrace_mux_files_mutex);
+
+	list_for_each_entry(ops, &ftrace_mux_filters, mux.filter_node) {
+		if (!list_empty(&ops->mux.mod_trace))
+			ftrace_process_mod_list(&ops->mux.mod_trace, ops, mod, true);
+		if (!list_empty(&ops->mux.mod_notrace))
+			ftrace_process_mod_list(&ops->mux.mod_notrace, ops, mod, false);
+	}
+}
+#endif
+
 /* function_tracers */
 
 enum {
@@ -251,8 +276,9 @@ static bool has_shared_hash(struct ftrace_ops *ops)
 }
 
 /*
- * Give @ops a copy of the filter that it has had in common with others. If that
- * selects nothing until a module is loaded, so does the copy, until it is set.
+ * Give @ops a copy of the filter that it has had in common with others. What is
+ * for modules to come stays with the function tracer: if the filter selects
+ * nothing until a module is loaded, so does the copy, until it is set.
  */
 static int split_filter(struct ftrace_ops *ops)
 {
@@ -438,7 +464,8 @@ void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed)
 		if (changed && ops->mux.shared_hash)
 			ops->mux.own_filter =
 				!ftrace_hash_empty(ftrace_locked_hash(ops->func_hash->filter_hash)) ||
-				!ftrace_hash_empty(ftrace_locked_hash(ops->func_hash->notrace_hash));
+				!ftrace_hash_empty(ftrace_locked_hash(ops->func_hash->notrace_hash)) ||
+				!list_empty(&ops->mux.mod_notrace);
 	}
 
 	mutex_unlock(&ftrace_mux_files_mutex);
@@ -610,8 +637,7 @@ static int init_section(struct ftrace_mux_section *section,
 	iter->ops = ops;
 	iter->tr = tr;
 	iter->flags = flag & ~FTRACE_ITER_DO_PROBES;
-	if (ops->func_hash == tr->ops->func_hash)
-		iter->mod_list = exempt ? &tr->mod_notrace : &tr->mod_trace;
+	iter->mod_head = ftrace_mod_head(tr, ops, !exempt);
 
 	iter->hash = ftrace_copy_hash(exempt ?
 				      ftrace_locked_hash(ops->func_hash->notrace_hash) :
