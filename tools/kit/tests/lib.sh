@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # some variables are for the tests
 #
 # What the tests share. A test sources it, and reports with ok, not_ok, skip
 # and check; its status follows from that.
