@@ -670,16 +670,14 @@ static void mux_test_ipmodify(struct kunit *test)
 }
 
 #ifdef CONFIG_X86_64
-/* The result of the call is wrong if a register that it preserves was lost */
-static notrace noinline unsigned long call_with_registers(struct test_call *call)
+/* With nothing but the call, or the compiler may use the registers in between */
+static notrace noinline __no_sanitize_address unsigned long
+__call_with_registers(struct test_call *call)
 {
 	register unsigned long r8 asm("r8") = ARG_MAGIC(5);
 	register unsigned long r9 asm("r9") = ARG_MAGIC(6);
 	unsigned long b = ARG_MAGIC(2), c = ARG_MAGIC(3), d = ARG_MAGIC(4);
 	unsigned long lost = 0;
-
-	memset(call, 0, sizeof(*call));
-	call->magic = CALL_MAGIC;
 
 	asm volatile("movq $0x5b5b5b01, %%rbx\n\t"
 		     "movq $0x5b5b5b12, %%r12\n\t"
@@ -702,6 +700,15 @@ static notrace noinline unsigned long call_with_registers(struct test_call *call
 		     : : "rbx", "r10", "r11", "r12", "r13", "r14", "r15", "cc", "memory");
 
 	return lost;
+}
+
+/* The result of the call is wrong if a register that it preserves was lost */
+static notrace unsigned long call_with_registers(struct test_call *call)
+{
+	memset(call, 0, sizeof(*call));
+	call->magic = CALL_MAGIC;
+
+	return __call_with_registers(call);
 }
 
 static void mux_test_registers(struct kunit *test)
