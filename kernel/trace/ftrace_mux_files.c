@@ -443,6 +443,16 @@ bool ftrace_mux_filter_begin(struct ftrace_iterator *iter)
 	return false;
 }
 
+/* Whether the filter of @ops is anything but "all functions" */
+static bool selects_some(struct ftrace_ops *ops)
+{
+	struct ftrace_ops_hash *hash = ops->func_hash;
+
+	return !ftrace_hash_empty(ftrace_locked_hash(hash->filter_hash)) ||
+	       !ftrace_hash_empty(ftrace_locked_hash(hash->notrace_hash)) ||
+	       !list_empty(&ops->mux.mod_notrace);
+}
+
 /**
  * ftrace_mux_filter_end - done with ftrace_mux_filter_begin()
  * @iter: the iterator of the file
@@ -462,10 +472,7 @@ void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed)
 
 	scoped_guard(mutex, &ftrace_lock) {
 		if (changed && ops->mux.shared_hash)
-			ops->mux.own_filter =
-				!ftrace_hash_empty(ftrace_locked_hash(ops->func_hash->filter_hash)) ||
-				!ftrace_hash_empty(ftrace_locked_hash(ops->func_hash->notrace_hash)) ||
-				!list_empty(&ops->mux.mod_notrace);
+			ops->mux.own_filter = selects_some(ops);
 	}
 
 	mutex_unlock(&ftrace_mux_files_mutex);

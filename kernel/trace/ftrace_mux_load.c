@@ -62,17 +62,28 @@ MUX_LOAD_FUNC(f5)
 MUX_LOAD_FUNC(f6)
 MUX_LOAD_FUNC(f7)
 
-/* X(s00) to X(s99) */
-#define SINGLES_TEN(X, d)						\
-	X(s##d##0) X(s##d##1) X(s##d##2) X(s##d##3) X(s##d##4)		\
-	X(s##d##5) X(s##d##6) X(s##d##7) X(s##d##8) X(s##d##9)
-#define SINGLES(X)							\
-	SINGLES_TEN(X, 0) SINGLES_TEN(X, 1) SINGLES_TEN(X, 2)		\
-	SINGLES_TEN(X, 3) SINGLES_TEN(X, 4) SINGLES_TEN(X, 5)		\
-	SINGLES_TEN(X, 6) SINGLES_TEN(X, 7) SINGLES_TEN(X, 8)		\
-	SINGLES_TEN(X, 9)
-
-SINGLES(MUX_LOAD_FUNC)
+MUX_LOAD_FUNC(s00) MUX_LOAD_FUNC(s01) MUX_LOAD_FUNC(s02) MUX_LOAD_FUNC(s03) MUX_LOAD_FUNC(s04)
+MUX_LOAD_FUNC(s05) MUX_LOAD_FUNC(s06) MUX_LOAD_FUNC(s07) MUX_LOAD_FUNC(s08) MUX_LOAD_FUNC(s09)
+MUX_LOAD_FUNC(s10) MUX_LOAD_FUNC(s11) MUX_LOAD_FUNC(s12) MUX_LOAD_FUNC(s13) MUX_LOAD_FUNC(s14)
+MUX_LOAD_FUNC(s15) MUX_LOAD_FUNC(s16)
+MUX_LOAD_FUNC(s17) MUX_LOAD_FUNC(s18) MUX_LOAD_FUNC(s19)
+MUX_LOAD_FUNC(s20) MUX_LOAD_FUNC(s21) MUX_LOAD_FUNC(s22) MUX_LOAD_FUNC(s23) MUX_LOAD_FUNC(s24)
+MUX_LOAD_FUNC(s25) MUX_LOAD_FUNC(s26) MUX_LOAD_FUNC(s27) MUX_LOAD_FUNC(s28) MUX_LOAD_FUNC(s29)
+MUX_LOAD_FUNC(s30) MUX_LOAD_FUNC(s31) MUX_LOAD_FUNC(s32)
+MUX_LOAD_FUNC(s33) MUX_LOAD_FUNC(s34)
+MUX_LOAD_FUNC(s35) MUX_LOAD_FUNC(s36) MUX_LOAD_FUNC(s37) MUX_LOAD_FUNC(s38) MUX_LOAD_FUNC(s39)
+MUX_LOAD_FUNC(s40) MUX_LOAD_FUNC(s41) MUX_LOAD_FUNC(s42) MUX_LOAD_FUNC(s43) MUX_LOAD_FUNC(s44)
+MUX_LOAD_FUNC(s45) MUX_LOAD_FUNC(s46) MUX_LOAD_FUNC(s47) MUX_LOAD_FUNC(s48) MUX_LOAD_FUNC(s49)
+MUX_LOAD_FUNC(s50) MUX_LOAD_FUNC(s51) MUX_LOAD_FUNC(s52) MUX_LOAD_FUNC(s53) MUX_LOAD_FUNC(s54)
+MUX_LOAD_FUNC(s55) MUX_LOAD_FUNC(s56) MUX_LOAD_FUNC(s57) MUX_LOAD_FUNC(s58) MUX_LOAD_FUNC(s59)
+MUX_LOAD_FUNC(s60) MUX_LOAD_FUNC(s61) MUX_LOAD_FUNC(s62) MUX_LOAD_FUNC(s63) MUX_LOAD_FUNC(s64)
+MUX_LOAD_FUNC(s65) MUX_LOAD_FUNC(s66) MUX_LOAD_FUNC(s67) MUX_LOAD_FUNC(s68) MUX_LOAD_FUNC(s69)
+MUX_LOAD_FUNC(s70) MUX_LOAD_FUNC(s71) MUX_LOAD_FUNC(s72) MUX_LOAD_FUNC(s73) MUX_LOAD_FUNC(s74)
+MUX_LOAD_FUNC(s75) MUX_LOAD_FUNC(s76) MUX_LOAD_FUNC(s77) MUX_LOAD_FUNC(s78) MUX_LOAD_FUNC(s79)
+MUX_LOAD_FUNC(s80) MUX_LOAD_FUNC(s81) MUX_LOAD_FUNC(s82) MUX_LOAD_FUNC(s83) MUX_LOAD_FUNC(s84)
+MUX_LOAD_FUNC(s85) MUX_LOAD_FUNC(s86) MUX_LOAD_FUNC(s87) MUX_LOAD_FUNC(s88) MUX_LOAD_FUNC(s89)
+MUX_LOAD_FUNC(s90) MUX_LOAD_FUNC(s91) MUX_LOAD_FUNC(s92) MUX_LOAD_FUNC(s93) MUX_LOAD_FUNC(s94)
+MUX_LOAD_FUNC(s95) MUX_LOAD_FUNC(s96) MUX_LOAD_FUNC(s97) MUX_LOAD_FUNC(s98) MUX_LOAD_FUNC(s99)
 
 typedef void (*mux_load_func_t)(void);
 
@@ -81,10 +92,27 @@ static const mux_load_func_t funcs[NR_FUNCS] = {
 	mux_load_f4, mux_load_f5, mux_load_f6, mux_load_f7,
 };
 
-#define MUX_LOAD_ENTRY(name)	mux_load_##name,
-
 static const mux_load_func_t singles_funcs[NR_SINGLES] = {
-	SINGLES(MUX_LOAD_ENTRY)
+	mux_load_s00, mux_load_s01, mux_load_s02, mux_load_s03, mux_load_s04,
+	mux_load_s05, mux_load_s06, mux_load_s07, mux_load_s08, mux_load_s09,
+	mux_load_s10, mux_load_s11, mux_load_s12, mux_load_s13, mux_load_s14,
+	mux_load_s15, mux_load_s16, mux_load_s17, mux_load_s18, mux_load_s19,
+	mux_load_s20, mux_load_s21, mux_load_s22, mux_load_s23, mux_load_s24,
+	mux_load_s25, mux_load_s26, mux_load_s27, mux_load_s28, mux_load_s29,
+	mux_load_s30, mux_load_s31, mux_load_s32, mux_load_s33, mux_load_s34,
+	mux_load_s35, mux_load_s36, mux_load_s37, mux_load_s38, mux_load_s39,
+	mux_load_s40, mux_load_s41, mux_load_s42, mux_load_s43, mux_load_s44,
+	mux_load_s45, mux_load_s46, mux_load_s47, mux_load_s48, mux_load_s49,
+	mux_load_s50, mux_load_s51, mux_load_s52, mux_load_s53, mux_load_s54,
+	mux_load_s55, mux_load_s56, mux_load_s57, mux_load_s58, mux_load_s59,
+	mux_load_s60, mux_load_s61, mux_load_s62, mux_load_s63, mux_load_s64,
+	mux_load_s65, mux_load_s66, mux_load_s67, mux_load_s68, mux_load_s69,
+	mux_load_s70, mux_load_s71, mux_load_s72, mux_load_s73, mux_load_s74,
+	mux_load_s75, mux_load_s76, mux_load_s77, mux_load_s78, mux_load_s79,
+	mux_load_s80, mux_load_s81, mux_load_s82, mux_load_s83, mux_load_s84,
+	mux_load_s85, mux_load_s86, mux_load_s87, mux_load_s88, mux_load_s89,
+	mux_load_s90, mux_load_s91, mux_load_s92, mux_load_s93, mux_load_s94,
+	mux_load_s95, mux_load_s96, mux_load_s97, mux_load_s98, mux_load_s99,
 };
 
 /* Tracers that count */
@@ -199,17 +227,17 @@ static int add_single(void)
 /* One is called by tasks, the other by the timer interrupt */
 static int add_system(void)
 {
-	static char *names[] = { "vfs_read", "update_process_times" };
+	unsigned char by_task[] = "vfs_read", by_irq[] = "update_process_times";
 	struct mux_load_single *new;
-	int ret = 0;
+	int ret;
 
 	new = kzalloc(sizeof(*new), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
 
 	new->ops.func = count_system;
-	for (int i = 0; !ret && i < ARRAY_SIZE(names); i++)
-		ret = ftrace_set_filter(&new->ops, names[i], strlen(names[i]), 0);
+	ret = ftrace_set_filter(&new->ops, by_task, strlen(by_task), 0) ?:
+	      ftrace_set_filter(&new->ops, by_irq, strlen(by_irq), 0);
 	if (!ret)
 		ret = register_ftrace_function(&new->ops);
 	if (ret) {
