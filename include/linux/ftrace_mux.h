@@ -11,6 +11,8 @@
 #include <linux/types.h>
 
 struct dyn_ftrace;
+struct fgraph_ops;
+struct fgraph_set;
 struct ftrace_ops;
 struct ftrace_ops_hash;
 struct ftrace_regs;
@@ -18,8 +20,11 @@ struct trace_array;
 
 #ifdef CONFIG_FTRACE_MUX
 
-/* IDs that have statically generated trampolines */
-#define FTRACE_MUX_IDS		CONFIG_FTRACE_MUX_STATIC_IDS
+/* How many IDs there are: struct dyn_ftrace has room for masks of that size */
+#define FTRACE_MUX_IDS		16
+
+/* All combinations of these, the lowest, have a statically generated trampoline */
+#define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
 
 /* What the tracer was when ftrace_mux_hold_default() was called */
 enum ftrace_mux_hold {
@@ -74,10 +79,73 @@ struct ftrace_mux_tracer {
 typedef void (*ftrace_mux_func_t)(unsigned long ip, unsigned long parent_ip,
 				  struct ftrace_ops *op, struct ftrace_regs *fregs);
 
+/* What a call in a trampoline needs around it */
+enum ftrace_mux_how {
+	MUX_CALL,		/* nothing: the callback sees to itself */
+	MUX_CALL_GUARDED,	/* the recursion guard */
+	MUX_CALL_RCU,		/* the same, and RCU to be watching */
+};
+
+/**
+ * struct ftrace_mux_call - a call in a trampoline that is made on demand
+ * @ops: the tracer that is called
+ * @func: the function that is called
+ * @arg: its third argument
+ * @how: what it needs
+ * @offset: of the call instruction in the trampoline
+ */
+struct ftrace_mux_call {
+	struct ftrace_ops	*ops;
+	void			*func;
+	const void		*arg;
+	enum ftrace_mux_how	how;
+	unsigned int		offset;
+};
+
 void arch_ftrace_mux_set_slot(unsigned int id, struct ftrace_ops *ops,
 			      ftrace_mux_func_t func);
 unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs);
+bool arch_ftrace_mux_is_caller(unsigned long addr);
 unsigned long arch_ftrace_mux_callee(unsigned long ip);
+unsigned long arch_ftrace_mux_create(struct ftrace_mux_call *calls, unsigned int nr,
+				     bool regs, unsigned int *size);
+void arch_ftrace_mux_free(unsigned long tramp, unsigned int size);
+void arch_ftrace_mux_set_call(unsigned long ip, void *func);
+unsigned long arch_ftrace_mux_unwind_ip(unsigned long offset, bool regs);
+
+/* Called by the trampolines */
+int ftrace_mux_guard_enter(unsigned long ip, unsigned long parent_ip);
+void ftrace_mux_guard_leave(int guard);
+
+bool is_ftrace_mux_trampoline(unsigned long addr);
+unsigned long ftrace_mux_unwind_ip(unsigned long ip);
+
+struct fgraph_set_entry {
+	struct fgraph_ops	*gops;
+	int			idx;
+};
+
+/**
+ * struct fgraph_set - the graph tracers that want a function
+ * @nr: their number
+ * @gops: the tracers, and the indexes in fgraph_array[] that they have had when
+ *	the set was made; one that is not there any more may have been freed
+ */
+struct fgraph_set {
+	unsigned int		nr;
+	struct fgraph_set_entry	gops[] __counted_by(nr);
+};
+
+int function_graph_enter_set(unsigned long ret, unsigned long func,
+			     unsigned long frame_pointer, unsigned long *retp,
+			     const struct fgraph_set *set);
+void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
+			   const struct fgraph_set *set, struct ftrace_regs *fregs);
+
+#else /* !CONFIG_FTRACE_MUX */
+
+static inline bool is_ftrace_mux_trampoline(unsigned long addr) { return false; }
+static inline unsigned long ftrace_mux_unwind_ip(unsigned long ip) { return 0; }
 
 #endif /* CONFIG_FTRACE_MUX */
 #endif /* _LINUX_FTRACE_MUX_H */

@@ -3,20 +3,24 @@
  * Function tracer multiplexer: who is registered, and which tracers each
  * function has.
  *
- * Every registered tracer (struct ftrace_ops) gets an ID if there is one left,
- * and with it a slot: a jump to the function that ftrace_ops_get_func() names
- * for it. Each record of a traceable function (struct dyn_ftrace) carries the
- * IDs of the tracers whose filter selects it, and of those whose notrace list
- * exempts it. For each combination of IDs there is a trampoline that calls
- * their slots one after the other. The call site of a function that several
- * tracers want is patched to the trampoline of exactly these.
+ * Every registered tracer (struct ftrace_ops) gets an ID if there is one left.
+ * Each record of a traceable function (struct dyn_ftrace) carries the IDs of
+ * the tracers whose filter selects it, and of those whose notrace list exempts
+ * it. The call site of a function that several tracers want is patched to a
+ * trampoline that calls exactly these.
+ *
+ * For each combination of the lowest IDs, the static ones, this trampoline was
+ * made when the kernel was built. It calls the tracers through the slots of
+ * their IDs: a slot is a jump to the function that ftrace_ops_get_func() names.
+ * For any other combination, a trampoline is made when it is needed, see
+ * ftrace_mux_combo.c. Such a one calls the tracers themselves.
  *
  * What remains as it is without the multiplexer: a function that nobody wants
  * is a nop, one with a single tracer calls the trampoline ftrace has made for
- * that tracer or, if it is a direct one, the direct function. A function that
- * is shared with a tracer without ID goes through ftrace_ops_list_func().
+ * that tracer or, if it is a direct one, the direct function. Only where a
+ * trampoline could not be had, a function goes through ftrace_ops_list_func().
  *
- * Life of a slot
+ * Life of an ID and its slot
  *
  *	FREE	 -> USED	ftrace_mux_register(), before any record has the
  *				ID in its masks: slot first, then call sites.
@@ -29,6 +33,7 @@
  *	RESTING -> FREE		after a grace period of both Tasks RCU and its
  *				rude sibling: no task can be on its way to the
  *				slot any more, see ftrace_shutdown().
+ *	USED	 -> FREE	at once, if the ID has no slot.
  *
  * ftrace_shutdown() waits for that grace period if the ftrace_ops may be freed
  * afterwards, and for no other. No wait is added here: a work item takes care
@@ -36,7 +41,8 @@
  *
  * Who gets an ID
  *
- * IDs are scarce, and belong where functions are shared. When none is left,
+ * Without an ID, a tracer has to be looked for wherever functions are counted
+ * that it may want. So IDs belong where functions are shared. When none is left,
  * the tracer with the most functions goes first: it takes the place of the one
  * with the fewest, be it the older one. So small tracers do not keep a large one
  * off, in whatever order they are registered; among equals, the older one has
@@ -79,7 +85,14 @@ struct ftrace_mux_slot {
 	bool			quiescing;	/* RESTING since before the grace period */
 };
 
+/* One for each ID, also for those that have no code */
 static struct ftrace_mux_slot slots[FTRACE_MUX_IDS];
+
+/* IDs of tracers that need the recursion guard; those of others may linger */
+static u16 guarded_ids;
+
+/* The ops that all graph tracers share, once there was one */
+static struct ftrace_ops *graph_manager;
 
 /* All registered tracers, in order of registration */
 LIST_HEAD(ftrace_mux_tracers);
@@ -92,38 +105,123 @@ static int ftrace_mux_enabled = 1;
 static void ftrace_mux_work_func(struct work_struct *work);
 static DECLARE_WORK(ftrace_mux_work, ftrace_mux_work_func);
 
+/* How long trampolines may go without call sites before they are looked for */
+#define FTRACE_MUX_SWEEP_DELAY	HZ
+
+static void ftrace_mux_sweep_func(struct work_struct *work);
+static DECLARE_DELAYED_WORK(ftrace_mux_sweep, ftrace_mux_sweep_func);
+
+/* Those that ftrace_ops_get_func() has an assist function for */
+static bool needs_guard(struct ftrace_ops *ops)
+{
+	return ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU);
+}
+
 /* Records and call sites */
+
+/**
+ * ftrace_mux_id_owner - the tracer that has an ID
+ * @id: the ID, less than FTRACE_MUX_IDS, in the masks of a record
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the tracer.
+ */
+struct ftrace_ops *ftrace_mux_id_owner(unsigned int id)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	return slots[id].ops;
+}
+
+/**
+ * ftrace_mux_graph_manager - the ops of the graph tracers, if there are several
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the ops, NULL if there are less than two graph tracers: nothing needs
+ * to be told apart then.
+ */
+struct ftrace_ops *ftrace_mux_graph_manager(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!graph_manager || list_empty(&graph_manager->subop_list) ||
+	    list_is_singular(&graph_manager->subop_list))
+		return NULL;
+
+	return graph_manager;
+}
+
+/* Whether the graph tracers of @rec have to be told apart */
+static bool needs_graph_set(struct dyn_ftrace *rec)
+{
+	struct ftrace_ops *manager = ftrace_mux_graph_manager();
+
+	return manager && ftrace_mux_wants(manager, rec);
+}
+
+/* TRAMP is for a single tracer only, DIRECT wins over it if single */
+static bool has_own_callee(struct dyn_ftrace *rec)
+{
+	return rec->flags & FTRACE_FL_TRAMP ||
+	       (rec->flags & FTRACE_FL_DIRECT && ftrace_rec_count(rec) == 1);
+}
+
+/* Whether no static trampoline is, or is as good as, what @rec wants */
+static bool needs_combo(struct dyn_ftrace *rec)
+{
+	unsigned int mask = ftrace_mux_rec_mask(rec);
+
+	return mask >> FTRACE_MUX_STATIC_IDS ||
+	       hweight16(mask) != ftrace_rec_count(rec) ||
+	       hweight16(mask & guarded_ids) > 1 || needs_graph_set(rec);
+}
+
+/*
+ * The masks of @rec tell the tracers that have an ID, its count all of them.
+ * If there are more, the trampoline that the masks name would miss some.
+ */
+static unsigned long static_caller(struct dyn_ftrace *rec)
+{
+	unsigned int mask = ftrace_mux_rec_mask(rec);
+
+	if (mask >> FTRACE_MUX_STATIC_IDS || hweight16(mask) != ftrace_rec_count(rec))
+		return 0;
+
+	return arch_ftrace_mux_caller(mask, rec->flags & FTRACE_FL_REGS);
+}
 
 /**
  * ftrace_mux_addr - the multiplexer's trampoline for a function
  * @rec: record of the function
  *
- * The masks of @rec tell the tracers that have an ID, its count all of them.
- * If there are more, the trampoline that the masks name would miss some.
- *
  * Context: ftrace_lock held.
  *
  * Return: the address that the call site of @rec has to call, or 0 if it is
- * none of the multiplexer's: nobody, or somebody without ID, wants the
- * function, its only tracer has a trampoline of its own or is a direct one, or
- * the multiplexer is switched off.
+ * none of the multiplexer's: nobody wants the function, its only tracer has a
+ * trampoline of its own or is a direct one, no trampoline could be made for its
+ * tracers, or the multiplexer is switched off.
  */
 unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
 {
-	unsigned long count = ftrace_rec_count(rec);
-	unsigned int mask = ftrace_mux_rec_mask(rec);
+	unsigned long addr;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!ftrace_mux_enabled || !count || hweight16(mask) != count)
+	if (!ftrace_mux_enabled || !ftrace_rec_count(rec))
 		return 0;
 
-	/* TRAMP is for a single tracer only, DIRECT wins over it if single */
-	if (rec->flags & FTRACE_FL_TRAMP ||
-	    (count == 1 && rec->flags & FTRACE_FL_DIRECT))
-		return 0;
+	if (has_own_callee(rec))
+		return needs_graph_set(rec) ? ftrace_mux_combo_addr(rec) : 0;
 
-	return arch_ftrace_mux_caller(mask, rec->flags & FTRACE_FL_REGS);
+	if (needs_combo(rec)) {
+		addr = ftrace_mux_combo_addr(rec);
+		if (addr)
+			return addr;
+	}
+
+	return static_caller(rec);
 }
 
 /**
@@ -138,9 +236,15 @@ unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
  */
 unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
 {
+	unsigned long addr;
+
 	lockdep_assert_held(&ftrace_lock);
 
-	return arch_ftrace_mux_callee(rec->ip);
+	addr = arch_ftrace_mux_callee(rec->ip);
+	if (!arch_ftrace_mux_is_caller(addr) && !ftrace_mux_combo_starts(addr))
+		return 0;
+
+	return addr;
 }
 
 /**
@@ -159,7 +263,106 @@ bool ftrace_mux_rec_changed(struct dyn_ftrace *rec)
 	if (!(rec->flags & FTRACE_FL_MUX_EN))
 		return addr;
 
-	return !addr || addr != ftrace_mux_callee(rec);
+	return !addr || addr != arch_ftrace_mux_callee(rec->ip);
+}
+
+/**
+ * ftrace_mux_is_enabled - whether the multiplexer is switched on
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: true if it is.
+ */
+bool ftrace_mux_is_enabled(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	return ftrace_mux_enabled;
+}
+
+/* Whether any record may need a trampoline that is made on demand */
+static bool may_need_combos(void)
+{
+	unsigned int helped = 0;
+	struct ftrace_ops *ops;
+
+	if (!ftrace_mux_enabled)
+		return false;
+
+	if (ftrace_mux_graph_manager())
+		return true;
+
+	do_for_each_ftrace_op(ops, ftrace_ops_list) {
+		if (!ops->mux.id || ops->mux.id > FTRACE_MUX_STATIC_IDS)
+			return true;
+		helped += needs_guard(ops);
+	} while_for_each_ftrace_op(ops);
+
+	return helped > 1;
+}
+
+/**
+ * ftrace_mux_prepare_rec - have a trampoline ready for a function
+ * @rec: record of the function
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ */
+void ftrace_mux_prepare_rec(struct dyn_ftrace *rec)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!ftrace_mux_enabled || !ftrace_rec_count(rec))
+		return;
+
+	if (has_own_callee(rec) ? needs_graph_set(rec) : needs_combo(rec))
+		ftrace_mux_combo_prepare(rec);
+}
+
+/**
+ * ftrace_mux_prepare - call sites are about to be updated
+ *
+ * Makes all trampolines that they will need.
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ */
+void ftrace_mux_prepare(void)
+{
+	unsigned int least = ftrace_mux_graph_manager() ? 1 : 2;
+	struct ftrace_rec_iter *iter;
+	struct dyn_ftrace *rec;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	ftrace_mux_combo_retry();
+	if (may_need_combos()) {
+		for_ftrace_rec_iter(iter) {
+			rec = ftrace_rec_iter_record(iter);
+			if (ftrace_rec_count(rec) >= least)
+				ftrace_mux_prepare_rec(rec);
+		}
+	}
+
+	/* This update may be the end of others */
+	if (ftrace_mux_combo_any() && system_unbound_wq)
+		queue_delayed_work(system_unbound_wq, &ftrace_mux_sweep,
+				   FTRACE_MUX_SWEEP_DELAY);
+}
+
+/**
+ * ftrace_mux_graph_changed - graph tracers have come, gone or changed filters
+ *
+ * Their common ops may have the same filter as before, so that nobody else
+ * updates the call sites.
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ */
+void ftrace_mux_graph_changed(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (ftrace_mux_enabled && ftrace_enabled && !ftrace_is_dead() &&
+	    (ftrace_mux_graph_manager() || ftrace_mux_combo_any()))
+		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 }
 
 /* Enter the ID of @ops, which is registered already, in all masks */
@@ -192,15 +395,26 @@ static void unmark_records(struct ftrace_ops *ops)
 		ftrace_mux_rec_del(ops, ftrace_rec_iter_record(iter));
 }
 
-/* Slots */
+/* IDs and slots */
+
+static bool is_static(unsigned int id)
+{
+	return id < FTRACE_MUX_STATIC_IDS;
+}
 
 static void use_slot(unsigned int id, struct ftrace_ops *ops)
 {
 	slots[id].ops = ops;
 	slots[id].state = SLOT_USED;
 	slots[id].quiescing = false;
-	arch_ftrace_mux_set_slot(id, ops, ftrace_ops_get_func(ops));
+	if (is_static(id))
+		arch_ftrace_mux_set_slot(id, ops, ftrace_ops_get_func(ops));
+	if (needs_guard(ops))
+		guarded_ids |= BIT(id);
+	else
+		guarded_ids &= ~BIT(id);
 	ops->mux.id = id + 1;
+	ftrace_mux_combo_new_ids();
 }
 
 static void free_slot(unsigned int id)
@@ -208,7 +422,9 @@ static void free_slot(unsigned int id)
 	slots[id].ops = NULL;
 	slots[id].state = SLOT_FREE;
 	slots[id].quiescing = false;
-	arch_ftrace_mux_set_slot(id, NULL, ftrace_stub);
+	if (is_static(id))
+		arch_ftrace_mux_set_slot(id, NULL, ftrace_stub);
+	ftrace_mux_combo_new_ids();
 }
 
 /* A tracer may come and go (ftrace=) before there are workqueues */
@@ -229,6 +445,12 @@ late_initcall(ftrace_mux_late_init);
 
 static void rest_slot(unsigned int id)
 {
+	/* Trampolines made on demand call the tracer itself */
+	if (!is_static(id)) {
+		free_slot(id);
+		return;
+	}
+
 	slots[id].state = SLOT_RESTING;
 	slots[id].quiescing = false;
 	kick_work();
@@ -363,6 +585,23 @@ static void ftrace_mux_work_func(struct work_struct *work)
 	hand_out_ids();
 }
 
+static void ftrace_mux_sweep_func(struct work_struct *work)
+{
+	scoped_guard(mutex, &ftrace_lock) {
+		if (ftrace_is_dead() || !ftrace_mux_combo_sweep())
+			return;
+	}
+
+	/* As in ftrace_shutdown() */
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+
+	guard(mutex)(&ftrace_lock);
+
+	if (!ftrace_is_dead())
+		ftrace_mux_combo_reap();
+}
+
 /**
  * ftrace_mux_register - get an ID for a tracer that is being registered
  * @ops: the tracer, on no call site yet
@@ -384,6 +623,8 @@ bool ftrace_mux_register(struct ftrace_ops *ops)
 	/* The tracers that a manager stands for are linked on their own */
 	if (list_empty(&ops->subop_list))
 		ftrace_mux_link(ops);
+	else
+		graph_manager = ops;
 
 	if (!wants_id(ops))
 		return false;
@@ -410,6 +651,7 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 	lockdep_assert_held(&ftrace_lock);
 
 	ops->mux.id = 0;
+	ftrace_mux_combo_drop(ops, quiescent);
 
 	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
 		if (slots[id].ops != ops)
@@ -437,9 +679,10 @@ void ftrace_mux_update_func(struct ftrace_ops *ops)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	if (ops->mux.id)
+	if (ops->mux.id && is_static(ops->mux.id - 1))
 		arch_ftrace_mux_set_slot(ops->mux.id - 1, ops,
 					 ftrace_ops_get_func(ops));
+	ftrace_mux_combo_update_func(ops);
 }
 
 /**

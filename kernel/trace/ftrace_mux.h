@@ -41,6 +41,12 @@ void ftrace_mux_hold_default(struct ftrace_ops *ops);
 unsigned long ftrace_mux_addr(struct dyn_ftrace *rec);
 unsigned long ftrace_mux_callee(struct dyn_ftrace *rec);
 bool ftrace_mux_rec_changed(struct dyn_ftrace *rec);
+void ftrace_mux_prepare_rec(struct dyn_ftrace *rec);
+void ftrace_mux_prepare(void);
+void ftrace_mux_graph_changed(void);
+struct ftrace_ops *ftrace_mux_id_owner(unsigned int id);
+struct ftrace_ops *ftrace_mux_graph_manager(void);
+bool ftrace_mux_is_enabled(void);
 
 struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr);
 void ftrace_mux_set_default(struct ftrace_ops *ops);
@@ -104,6 +110,25 @@ static inline unsigned int ftrace_mux_rec_mask(struct dyn_ftrace *rec)
 	return rec->mux_filter & ~rec->mux_notrace;
 }
 
+/* Trampolines made on demand */
+
+#define FTRACE_MUX_TRAMPOLINE_SYM	"ftrace_mux_trampoline"
+
+bool ftrace_mux_wants(struct ftrace_ops *ops, struct dyn_ftrace *rec);
+unsigned long ftrace_mux_combo_addr(struct dyn_ftrace *rec);
+void ftrace_mux_combo_prepare(struct dyn_ftrace *rec);
+void ftrace_mux_combo_retry(void);
+void ftrace_mux_combo_new_ids(void);
+void ftrace_mux_combo_update_func(struct ftrace_ops *ops);
+void ftrace_mux_combo_drop(struct ftrace_ops *ops, bool quiescent);
+bool ftrace_mux_combo_sweep(void);
+void ftrace_mux_combo_reap(void);
+bool ftrace_mux_combo_any(void);
+void ftrace_mux_combo_show(struct seq_file *m);
+void ftrace_mux_combo_show_totals(struct seq_file *m);
+bool ftrace_mux_combo_starts(unsigned long addr);
+int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
+
 /* Files: what the user sees of the above */
 
 int ftrace_mux_regex_open(struct trace_array *tr, int flag,
@@ -119,6 +144,10 @@ void ftrace_mux_files_unlock(struct ftrace_ops *ops);
 bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
+void ftrace_mux_create_info(struct dentry *parent);
+void ftrace_mux_show_combination(struct seq_file *m, unsigned long users,
+				 const char *origin, bool regs);
+void ftrace_mux_show_member(struct seq_file *m, struct ftrace_ops *ops);
 
 #else /* !CONFIG_FTRACE_MUX */
 
@@ -152,6 +181,16 @@ static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int 
 static inline unsigned long ftrace_mux_addr(struct dyn_ftrace *rec) { return 0; }
 static inline unsigned long ftrace_mux_callee(struct dyn_ftrace *rec) { return 0; }
 static inline bool ftrace_mux_rec_changed(struct dyn_ftrace *rec) { return false; }
+static inline void ftrace_mux_prepare_rec(struct dyn_ftrace *rec) { }
+static inline void ftrace_mux_prepare(void) { }
+static inline void ftrace_mux_graph_changed(void) { }
+static inline void ftrace_mux_combo_drop(struct ftrace_ops *ops, bool quiescent) { }
+static inline int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value,
+					 char *name)
+{
+	return -ERANGE;
+}
+
 static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,
 				      struct dyn_ftrace *rec, bool exempt) { }
 static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,

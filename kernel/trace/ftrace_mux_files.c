@@ -795,10 +795,16 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
  */
 bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec)
 {
+	unsigned long addr;
+
 	if (!(rec->flags & FTRACE_FL_MUX_EN))
 		return false;
 
-	seq_printf(m, "\tmux: %ps", (void *)ftrace_mux_callee(rec));
+	addr = ftrace_mux_callee(rec);
+	if (arch_ftrace_mux_is_caller(addr))
+		seq_printf(m, "\tmux: %ps", (void *)addr);
+	else
+		seq_puts(m, "\tmux: " FTRACE_MUX_TRAMPOLINE_SYM);
 
 	return true;
 }
@@ -845,4 +851,6 @@ void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("function_tracers", TRACE_MODE_WRITE, parent, tr,
 			  &tracers_fops);
+	if (!ftrace_mux_instance(tr))
+		ftrace_mux_create_info(parent);
 }

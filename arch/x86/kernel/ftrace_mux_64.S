@@ -7,9 +7,10 @@
  *
  * There is one trampoline for every combination of static tracer IDs, in two
  * families: ftrace_mux_caller_<mask> saves what a function call may clobber,
- * ftrace_mux_regs_caller_<mask> a full pt_regs. The trampoline of a mask calls
- * the slot of each ID in it, lowest ID first: no loop, no test and no indirect
- * branch. A slot is a jump to the function of the tracer that has the ID,
+ * ftrace_mux_regs_caller_<mask> a full pt_regs. For other combinations, they
+ * are made from the templates ftrace_mux_template and ftrace_mux_regs_template.
+ * The trampoline of a mask calls the slot of each ID in it, lowest ID first: no
+ * loop, no test and no indirect branch. A slot is a jump to the function of the tracer that has the ID,
  * patched by arch_ftrace_mux_set_slot(). The idea of one statically generated
  * caller per combination is from
  * https://lore.kernel.org/lkml/1304088194-6214-1-git-send-email-jolsa@redhat.com
@@ -23,8 +24,8 @@
  * SYM_START() rather than SYM_FUNC_START().
  */
 
-#define FTRACE_MUX_IDS		CONFIG_FTRACE_MUX_STATIC_IDS
-#define FTRACE_MUX_MASKS	(1 << FTRACE_MUX_IDS)
+#define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
+#define FTRACE_MUX_MASKS	(1 << FTRACE_MUX_STATIC_IDS)
 
 /*
  * One slot an ID. Call depth is accounted by the call thunk in front of the
@@ -46,7 +47,7 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
 
 .irp id, 0, 1, 2, 3, 4, 5, 6, 7
-	.if \id < FTRACE_MUX_IDS
+	.if \id < FTRACE_MUX_STATIC_IDS
 		ftrace_mux_slot \id
 	.endif
 .endr
@@ -73,10 +74,11 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	.endr
 .endm
 
-.macro ftrace_mux_caller mask
-	.balign 16, 0xcc
-SYM_START(ftrace_mux_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
-	ANNOTATE_NOENDBR
+/*
+ * Both entries leave ip and parent ip in the first two argument registers, and,
+ * if @keep is set, in a place that the callbacks preserve.
+ */
+.macro ftrace_mux_entry keep
 	/* save_mcount_regs fills in first two parameters */
 	save_mcount_regs
 
@@ -89,28 +91,23 @@ SYM_START(ftrace_mux_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
 	/* Only ops with REGS flag set should have CS register set */
 	movq $0, CS(%rsp)
 
-	.if \mask & (\mask - 1)
-	/* This family saves neither R15 nor R14, their room is free */
+	.if \keep
+	/* This family saves none of R15 to R13, their room is free */
 	movq %rdi, R15(%rsp)
 	movq %rsi, R14(%rsp)
 	.endif
+.endm
 
-	ftrace_mux_calls \mask, R15(%rsp), R14(%rsp)
-
+.macro ftrace_mux_exit
 	/* Handlers can change the RIP */
 	movq RIP(%rsp), %rax
 	movq %rax, MCOUNT_REG_SIZE(%rsp)
 
 	restore_mcount_regs
 	RET
-SYM_FUNC_END(ftrace_mux_caller_\mask)
-STACK_FRAME_NON_STANDARD_FP(ftrace_mux_caller_\mask)
 .endm
 
-.macro ftrace_mux_regs_caller mask
-	.balign 16, 0xcc
-SYM_START(ftrace_mux_regs_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
-	ANNOTATE_NOENDBR
+.macro ftrace_mux_regs_entry keep
 	/* Save the current flags before any operations that can change them */
 	pushfq
 
@@ -142,14 +139,30 @@ SYM_START(ftrace_mux_regs_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
 
 	ENCODE_FRAME_POINTER
 
-	.if \mask & (\mask - 1)
+	.if \keep
 	/* Callbacks preserve these two, and pt_regs has what was in them */
 	movq %rdi, %rbx
 	movq %rsi, %r12
 	.endif
+.endm
 
+.macro ftrace_mux_caller mask
+	.balign 16, 0xcc
+SYM_START(ftrace_mux_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
+	ANNOTATE_NOENDBR
+	ftrace_mux_entry (\mask & (\mask - 1))
+	ftrace_mux_calls \mask, R15(%rsp), R14(%rsp)
+	ftrace_mux_exit
+SYM_FUNC_END(ftrace_mux_caller_\mask)
+STACK_FRAME_NON_STANDARD_FP(ftrace_mux_caller_\mask)
+.endm
+
+.macro ftrace_mux_regs_caller mask
+	.balign 16, 0xcc
+SYM_START(ftrace_mux_regs_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
+	ANNOTATE_NOENDBR
+	ftrace_mux_regs_entry (\mask & (\mask - 1))
 	ftrace_mux_calls \mask, %rbx, %r12
-
 	jmp ftrace_mux_regs_exit
 SYM_FUNC_END(ftrace_mux_regs_caller_\mask)
 STACK_FRAME_NON_STANDARD_FP(ftrace_mux_regs_caller_\mask)
@@ -239,6 +252,64 @@ SYM_CODE_END(ftrace_mux_regs_exit)
 SYM_INNER_LABEL(ftrace_mux_callers_end, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
 
+/*
+ * What arch_ftrace_mux_create() makes trampolines of: for combinations that have
+ * none of the above. It copies the pieces between the labels, as often as it
+ * needs them, and puts the right numbers into the last of the instructions of
+ * each. As they stand here, they are a trampoline for one guarded call: objtool
+ * sees to their stack, and orc_ftrace_find() finds here what the copies need.
+ *
+ * @guard is where the state of the recursion guard is kept, see
+ * ftrace_mux_guard_enter(). The conditional jumps have room for any distance.
+ */
+.macro ftrace_mux_pieces name ip parent guard
+SYM_INNER_LABEL(\name\()_guard, SYM_L_LOCAL)
+	movq \ip, %rdi
+	movq \parent, %rsi
+	call ftrace_mux_guard_enter
+	movl %eax, \guard
+	testl %eax, %eax
+	/* js */
+	.byte 0x0f, 0x88
+	.long \name\()_end - (. + 4)
+SYM_INNER_LABEL(\name\()_rcu, SYM_L_LOCAL)
+	movl \guard, %eax
+	testl $1, %eax
+	/* jz */
+	.byte 0x0f, 0x84
+	.long \name\()_unguard - (. + 4)
+SYM_INNER_LABEL(\name\()_args, SYM_L_LOCAL)
+	movq \ip, %rdi
+	movq \parent, %rsi
+SYM_INNER_LABEL(\name\()_call, SYM_L_LOCAL)
+	/* regs go into 4th parameter, the ftrace_ops is the third */
+	movq %rsp, %rcx
+	movabsq $0, %rdx
+	call ftrace_stub
+SYM_INNER_LABEL(\name\()_unguard, SYM_L_LOCAL)
+	movl \guard, %edi
+	call ftrace_mux_guard_leave
+SYM_INNER_LABEL(\name\()_end, SYM_L_LOCAL)
+.endm
+
+	.balign 16, 0xcc
+SYM_START(ftrace_mux_template, SYM_L_LOCAL, SYM_A_NONE)
+	ANNOTATE_NOENDBR
+	ftrace_mux_entry 1
+	ftrace_mux_pieces ftrace_mux_template, R15(%rsp), R14(%rsp), R13(%rsp)
+	ftrace_mux_exit
+SYM_FUNC_END(ftrace_mux_template)
+STACK_FRAME_NON_STANDARD_FP(ftrace_mux_template)
+
+	.balign 16, 0xcc
+SYM_START(ftrace_mux_regs_template, SYM_L_LOCAL, SYM_A_NONE)
+	ANNOTATE_NOENDBR
+	ftrace_mux_regs_entry 1
+	ftrace_mux_pieces ftrace_mux_regs_template, %rbx, %r12, %r13d
+	jmp ftrace_mux_regs_exit
+SYM_FUNC_END(ftrace_mux_regs_template)
+STACK_FRAME_NON_STANDARD_FP(ftrace_mux_regs_template)
+
 /* Offsets from ftrace_mux_base; mask 0 has no trampoline */
 .macro ftrace_mux_caller_offset mask
 	.long ftrace_mux_caller_\mask - ftrace_mux_base
@@ -262,9 +333,25 @@ SYM_DATA_END(ftrace_mux_regs_caller_offsets)
 
 SYM_DATA_START(ftrace_mux_slot_offsets)
 .irp id, 0, 1, 2, 3, 4, 5, 6, 7
-	.if \id < FTRACE_MUX_IDS
+	.if \id < FTRACE_MUX_STATIC_IDS
 	.long ftrace_mux_slot_\id - ftrace_mux_base
 	.endif
 .endr
 SYM_DATA_END(ftrace_mux_slot_offsets)
+
+/* struct ftrace_mux_template */
+.macro ftrace_mux_template_offsets name
+	.long \name - ftrace_mux_base
+	.long \name\()_guard - ftrace_mux_base
+	.long \name\()_rcu - ftrace_mux_base
+	.long \name\()_args - ftrace_mux_base
+	.long \name\()_call - ftrace_mux_base
+	.long \name\()_unguard - ftrace_mux_base
+	.long \name\()_end - ftrace_mux_base
+.endm
+
+SYM_DATA_START(ftrace_mux_templates)
+	ftrace_mux_template_offsets ftrace_mux_template
+	ftrace_mux_template_offsets ftrace_mux_regs_template
+SYM_DATA_END(ftrace_mux_templates)
 	.popsection

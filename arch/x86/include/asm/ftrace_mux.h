@@ -12,11 +12,27 @@ extern const char ftrace_mux_callers_end[];
 
 /* Offsets of the trampolines and slots from ftrace_mux_base */
 extern const char ftrace_mux_base[];
-extern const u32 ftrace_mux_caller_offsets[1 << FTRACE_MUX_IDS];
-extern const u32 ftrace_mux_regs_caller_offsets[1 << FTRACE_MUX_IDS];
-extern const u32 ftrace_mux_slot_offsets[FTRACE_MUX_IDS];
+extern const u32 ftrace_mux_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
+extern const u32 ftrace_mux_regs_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
+extern const u32 ftrace_mux_slot_offsets[FTRACE_MUX_STATIC_IDS];
 
 /* Where the trampolines find the third argument of each slot */
-extern struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_IDS];
+extern struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_STATIC_IDS];
+
+/*
+ * Pieces of code that other trampolines are made of, as offsets from
+ * ftrace_mux_base. Each piece ends where the next one starts.
+ */
+struct ftrace_mux_template {
+	u32	entry;		/* saves registers, loads ip and parent ip */
+	u32	guard;		/* takes the recursion guard, or jumps */
+	u32	rcu;		/* jumps if RCU is not watching */
+	u32	args;		/* loads ip and parent ip again */
+	u32	call;		/* loads the other arguments and calls */
+	u32	unguard;	/* releases the guard */
+	u32	end;		/* restores registers and returns: not copied */
+};
+
+extern const struct ftrace_mux_template ftrace_mux_templates[2];
 
 #endif /* _ASM_X86_FTRACE_MUX_H */
