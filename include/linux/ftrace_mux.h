@@ -88,14 +88,12 @@ enum ftrace_mux_how {
 
 /**
  * struct ftrace_mux_call - a call in a trampoline that is made on demand
- * @ops: the tracer that is called
- * @func: the function that is called
+ * @func: the function that is called, NULL if it is not called any more
  * @arg: its third argument
  * @how: what it needs
  * @offset: of the call instruction in the trampoline
  */
 struct ftrace_mux_call {
-	struct ftrace_ops	*ops;
 	void			*func;
 	const void		*arg;
 	enum ftrace_mux_how	how;
@@ -108,8 +106,11 @@ unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs);
 bool arch_ftrace_mux_is_caller(unsigned long addr);
 unsigned long arch_ftrace_mux_callee(unsigned long ip);
 unsigned long arch_ftrace_mux_create(struct ftrace_mux_call *calls, unsigned int nr,
-				     bool regs, unsigned int *size);
-void arch_ftrace_mux_free(unsigned long tramp, unsigned int size);
+				     bool regs, unsigned int more,
+				     unsigned int *size, unsigned int *room);
+int arch_ftrace_mux_append(unsigned long tramp, bool regs, struct ftrace_mux_call *call,
+			   unsigned int *size, unsigned int room);
+void arch_ftrace_mux_free(unsigned long tramp, unsigned int room);
 void arch_ftrace_mux_set_call(unsigned long ip, void *func);
 unsigned long arch_ftrace_mux_unwind_ip(unsigned long offset, bool regs);
 

@@ -94,6 +94,18 @@ static u16 guarded_ids;
 /* The ops that all graph tracers share, once there was one */
 static struct ftrace_ops *graph_manager;
 
+/*
+ * Which call sites the next update has to look at: those of records that are
+ * FTRACE_FL_MUX_DIRTY, or all of them.
+ */
+static bool recheck_all;
+
+/* Between ftrace_mux_prepare() and ftrace_mux_updated() */
+static bool updating;
+
+/* Whether several graph tracers were told apart at the last update */
+static bool had_graph_sets;
+
 /* All registered tracers, in order of registration */
 LIST_HEAD(ftrace_mux_tracers);
 
@@ -168,8 +180,15 @@ static bool has_own_callee(struct dyn_ftrace *rec)
 	       (rec->flags & FTRACE_FL_DIRECT && ftrace_rec_count(rec) == 1);
 }
 
-/* Whether no static trampoline is, or is as good as, what @rec wants */
-static bool needs_combo(struct dyn_ftrace *rec)
+/**
+ * ftrace_mux_needs_combo - whether a static trampoline will not do
+ * @rec: record of a function that is traced
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: true if no static trampoline is, or is as good as, what @rec wants.
+ */
+bool ftrace_mux_needs_combo(struct dyn_ftrace *rec)
 {
 	unsigned int mask = ftrace_mux_rec_mask(rec);
 
@@ -215,7 +234,7 @@ unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
 	if (has_own_callee(rec))
 		return needs_graph_set(rec) ? ftrace_mux_combo_addr(rec) : 0;
 
-	if (needs_combo(rec)) {
+	if (ftrace_mux_needs_combo(rec)) {
 		addr = ftrace_mux_combo_addr(rec);
 		if (addr)
 			return addr;
@@ -247,6 +266,23 @@ unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
 	return addr;
 }
 
+/* Unless nothing has happened to it since it was patched */
+static bool may_have_changed(struct dyn_ftrace *rec)
+{
+	return recheck_all || rec->flags & FTRACE_FL_MUX_DIRTY ||
+	       !(rec->flags & FTRACE_FL_ENABLED);
+}
+
+static bool needs_other_callee(struct dyn_ftrace *rec)
+{
+	unsigned long addr = ftrace_mux_addr(rec);
+
+	if (!(rec->flags & FTRACE_FL_MUX_EN))
+		return addr;
+
+	return !addr || addr != arch_ftrace_mux_callee(rec->ip);
+}
+
 /**
  * ftrace_mux_rec_changed - whether a traced function needs another trampoline
  * @rec: record of the function
@@ -258,12 +294,87 @@ unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
  */
 bool ftrace_mux_rec_changed(struct dyn_ftrace *rec)
 {
+	if (!may_have_changed(rec))
+		return false;
+
+	/* Before ftrace_mux_prepare() it is too early to tell */
+	if (!updating)
+		return ftrace_mux_enabled || rec->flags & FTRACE_FL_MUX_EN;
+
+	if (needs_other_callee(rec))
+		return true;
+
+	rec->flags &= ~FTRACE_FL_MUX_DIRTY;
+
+	return false;
+}
+
+/**
+ * ftrace_mux_rec_touch - the tracers of a function are about to change
+ * @rec: record of the function
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_rec_touch(struct dyn_ftrace *rec)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	/* When it is enabled, that will be looked at anyway */
+	if (rec->flags & FTRACE_FL_ENABLED && !ftrace_mux_combo_touch(rec))
+		rec->flags |= FTRACE_FL_MUX_DIRTY;
+}
+
+/**
+ * ftrace_mux_settle - a tracer has been added to all its functions, or removed
+ * @ops: the tracer
+ * @added: which of the two
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ *
+ * Return: true if call sites have to be updated because of
+ * ftrace_mux_rec_touch(), beyond those that ftrace knows of.
+ */
+bool ftrace_mux_settle(struct ftrace_ops *ops, bool added)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (ftrace_mux_combo_settle(ftrace_mux_enabled ? ops : NULL, added))
+		return false;
+
+	recheck_all = true;
+
+	return true;
+}
+
+/**
+ * ftrace_mux_rec_switch - the call site of a function is about to be patched
+ * @rec: record of the function, for which ftrace_mux_rec_changed() is true
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_rec_switch(struct dyn_ftrace *rec)
+{
 	unsigned long addr = ftrace_mux_addr(rec);
 
-	if (!(rec->flags & FTRACE_FL_MUX_EN))
-		return addr;
+	ftrace_mux_combo_leave(rec);
+	if (addr) {
+		ftrace_mux_combo_enter(addr);
+		rec->flags |= FTRACE_FL_MUX_EN;
+	} else {
+		rec->flags &= ~FTRACE_FL_MUX_EN;
+	}
+}
 
-	return !addr || addr != arch_ftrace_mux_callee(rec->ip);
+/**
+ * ftrace_mux_rec_leave - the call site of a function is about to go
+ * @rec: record of the function, whose code has not changed yet
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_rec_leave(struct dyn_ftrace *rec)
+{
+	if (!ftrace_is_dead())
+		ftrace_mux_combo_leave(rec);
 }
 
 /**
@@ -314,7 +425,7 @@ void ftrace_mux_prepare_rec(struct dyn_ftrace *rec)
 	if (!ftrace_mux_enabled || !ftrace_rec_count(rec))
 		return;
 
-	if (has_own_callee(rec) ? needs_graph_set(rec) : needs_combo(rec))
+	if (has_own_callee(rec) ? needs_graph_set(rec) : ftrace_mux_needs_combo(rec))
 		ftrace_mux_combo_prepare(rec);
 }
 
@@ -327,17 +438,25 @@ void ftrace_mux_prepare_rec(struct dyn_ftrace *rec)
  */
 void ftrace_mux_prepare(void)
 {
-	unsigned int least = ftrace_mux_graph_manager() ? 1 : 2;
+	bool graph_sets = ftrace_mux_graph_manager();
+	unsigned int least = graph_sets ? 1 : 2;
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	ftrace_mux_combo_retry();
+	/* More than one change since the last update: no trampoline follows that */
+	if (!ftrace_mux_combo_settle(NULL, false))
+		recheck_all = true;
+	if (ftrace_mux_combo_retry() || graph_sets || had_graph_sets)
+		recheck_all = true;
+	had_graph_sets = graph_sets;
+	updating = true;
+
 	if (may_need_combos()) {
 		for_ftrace_rec_iter(iter) {
 			rec = ftrace_rec_iter_record(iter);
-			if (ftrace_rec_count(rec) >= least)
+			if (ftrace_rec_count(rec) >= least && may_have_changed(rec))
 				ftrace_mux_prepare_rec(rec);
 		}
 	}
@@ -346,6 +465,19 @@ void ftrace_mux_prepare(void)
 	if (ftrace_mux_combo_any() && system_unbound_wq)
 		queue_delayed_work(system_unbound_wq, &ftrace_mux_sweep,
 				   FTRACE_MUX_SWEEP_DELAY);
+}
+
+/**
+ * ftrace_mux_updated - call sites have been updated
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_updated(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	recheck_all = false;
+	updating = false;
 }
 
 /**
@@ -365,6 +497,13 @@ void ftrace_mux_graph_changed(void)
 		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 }
 
+/* Its tracers are the same, but have other IDs now */
+static void mark_dirty(struct dyn_ftrace *rec)
+{
+	if (rec->flags & FTRACE_FL_ENABLED)
+		rec->flags |= FTRACE_FL_MUX_DIRTY;
+}
+
 /* Enter the ID of @ops, which is registered already, in all masks */
 static void mark_records(struct ftrace_ops *ops)
 {
@@ -381,8 +520,10 @@ static void mark_records(struct ftrace_ops *ops)
 		    !(rec->flags & FTRACE_FL_ENABLED))
 			continue;
 
-		if (ftrace_hash_empty(filter) || ftrace_lookup_ip(filter, rec->ip))
+		if (ftrace_hash_empty(filter) || ftrace_lookup_ip(filter, rec->ip)) {
 			ftrace_mux_rec_add(ops, rec, ftrace_lookup_ip(exempt, rec->ip));
+			mark_dirty(rec);
+		}
 	}
 }
 
@@ -390,9 +531,14 @@ static void mark_records(struct ftrace_ops *ops)
 static void unmark_records(struct ftrace_ops *ops)
 {
 	struct ftrace_rec_iter *iter;
+	struct dyn_ftrace *rec;
 
-	for_ftrace_rec_iter(iter)
-		ftrace_mux_rec_del(ops, ftrace_rec_iter_record(iter));
+	for_ftrace_rec_iter(iter) {
+		rec = ftrace_rec_iter_record(iter);
+		if (ftrace_mux_wants(ops, rec))
+			mark_dirty(rec);
+		ftrace_mux_rec_del(ops, rec);
+	}
 }
 
 /* IDs and slots */
@@ -1092,6 +1238,7 @@ static int ftrace_mux_sysctl(const struct ctl_table *table, int write,
 		return -ENODEV;
 
 	ftrace_mux_enabled = enabled;
+	recheck_all = true;
 	if (ftrace_enabled)
 		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 

@@ -41,9 +41,15 @@ void ftrace_mux_hold_default(struct ftrace_ops *ops);
 unsigned long ftrace_mux_addr(struct dyn_ftrace *rec);
 unsigned long ftrace_mux_callee(struct dyn_ftrace *rec);
 bool ftrace_mux_rec_changed(struct dyn_ftrace *rec);
+void ftrace_mux_rec_touch(struct dyn_ftrace *rec);
+void ftrace_mux_rec_switch(struct dyn_ftrace *rec);
+void ftrace_mux_rec_leave(struct dyn_ftrace *rec);
+bool ftrace_mux_settle(struct ftrace_ops *ops, bool added);
 void ftrace_mux_prepare_rec(struct dyn_ftrace *rec);
 void ftrace_mux_prepare(void);
+void ftrace_mux_updated(void);
 void ftrace_mux_graph_changed(void);
+bool ftrace_mux_needs_combo(struct dyn_ftrace *rec);
 struct ftrace_ops *ftrace_mux_id_owner(unsigned int id);
 struct ftrace_ops *ftrace_mux_graph_manager(void);
 bool ftrace_mux_is_enabled(void);
@@ -117,7 +123,11 @@ static inline unsigned int ftrace_mux_rec_mask(struct dyn_ftrace *rec)
 bool ftrace_mux_wants(struct ftrace_ops *ops, struct dyn_ftrace *rec);
 unsigned long ftrace_mux_combo_addr(struct dyn_ftrace *rec);
 void ftrace_mux_combo_prepare(struct dyn_ftrace *rec);
-void ftrace_mux_combo_retry(void);
+bool ftrace_mux_combo_retry(void);
+void ftrace_mux_combo_enter(unsigned long addr);
+void ftrace_mux_combo_leave(struct dyn_ftrace *rec);
+bool ftrace_mux_combo_touch(struct dyn_ftrace *rec);
+bool ftrace_mux_combo_settle(struct ftrace_ops *ops, bool added);
 void ftrace_mux_combo_new_ids(void);
 void ftrace_mux_combo_update_func(struct ftrace_ops *ops);
 void ftrace_mux_combo_drop(struct ftrace_ops *ops, bool quiescent);
@@ -181,8 +191,13 @@ static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int 
 static inline unsigned long ftrace_mux_addr(struct dyn_ftrace *rec) { return 0; }
 static inline unsigned long ftrace_mux_callee(struct dyn_ftrace *rec) { return 0; }
 static inline bool ftrace_mux_rec_changed(struct dyn_ftrace *rec) { return false; }
+static inline void ftrace_mux_rec_touch(struct dyn_ftrace *rec) { }
+static inline void ftrace_mux_rec_switch(struct dyn_ftrace *rec) { }
+static inline void ftrace_mux_rec_leave(struct dyn_ftrace *rec) { }
+static inline bool ftrace_mux_settle(struct ftrace_ops *ops, bool added) { return false; }
 static inline void ftrace_mux_prepare_rec(struct dyn_ftrace *rec) { }
 static inline void ftrace_mux_prepare(void) { }
+static inline void ftrace_mux_updated(void) { }
 static inline void ftrace_mux_graph_changed(void) { }
 static inline void ftrace_mux_combo_drop(struct ftrace_ops *ops, bool quiescent) { }
 static inline int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value,

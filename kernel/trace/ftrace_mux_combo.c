@@ -23,9 +23,12 @@
  * without trampoline stands for that: its functions go through a static one if
  * that will do, else through ftrace_ops_list_func(). The next update tries again.
  *
- * Some time after an update, ftrace_mux_combo_sweep() counts the call sites of
- * each trampoline. Those that have none are not handed out any more, and freed
- * after a grace period of both flavors of Tasks RCU, in ftrace_mux.c. If a
+ * Where all functions that share a trampoline get one more tracer, or lose the
+ * same one, it is the trampoline that follows, see follow(): it is given one more
+ * call, or one less. That takes one patch, where the call sites may be thousands.
+ *
+ * Some time after an update, ftrace_mux_combo_sweep() looks for trampolines
+ * without call sites. They are not handed out any more, and freed after a grace period of both flavors of Tasks RCU, in ftrace_mux.c. If a
  * tracer goes for whose end such a grace period was waited for anyway, because
  * its ops may be freed, its trampolines go with it.
  *
@@ -51,21 +54,29 @@
 /* A function with more tracers than this goes through the list of all */
 #define MUX_MAX_CALLS		256
 
+/* Tracers that a trampoline has room for beyond those it was made for */
+#define MUX_MORE_CALLS		4
+
 struct ftrace_mux_combo {
 	struct latch_tree_node	tree;		/* by address, if there is a trampoline */
 	struct hlist_node	hash;		/* by tracers, unless retired */
 	struct list_head	node;
 	struct rcu_head		rcu;
 	unsigned long		tramp;		/* 0 if it could not be had */
-	unsigned int		size;
+	unsigned int		size;		/* of the code */
+	unsigned int		room;		/* and of what there is for it */
 	bool			regs;
 	bool			quiescing;	/* without users since before the grace period */
 	unsigned long		graph;		/* indexes of the graph tracers, if told apart */
 	struct fgraph_set	*set;		/* the same, for ftrace_graph_set_func() */
-	unsigned long		users;		/* call sites, when last counted */
+	unsigned long		users;		/* call sites */
+	unsigned long		touched;	/* those of them whose tracers change */
+	struct dyn_ftrace	*sample;	/* one of these */
 	struct ftrace_ops	**ops;		/* the tracers, in the order of collect() */
 	unsigned int		nr;
-	struct ftrace_mux_call	calls[] __counted_by(nr);
+	unsigned int		nr_calls;	/* including those that are none any more */
+	unsigned int		max_calls;
+	struct ftrace_mux_call	calls[] __counted_by(max_calls);
 };
 
 /* What a record wants of a trampoline */
@@ -94,6 +105,18 @@ static struct {
 	bool			regs;
 } last_answer;
 
+/* They also tend to call the same trampoline */
+static struct {
+	struct ftrace_mux_combo	*combo;
+	unsigned long		addr;
+} last_callee;
+
+static void forget_callee(void)
+{
+	last_callee.combo = NULL;
+	last_callee.addr = 0;
+}
+
 /* Trampolines by address */
 
 static __always_inline struct ftrace_mux_combo *combo_of(struct latch_tree_node *n)
@@ -114,7 +137,7 @@ static __always_inline int combo_tree_comp(void *key, struct latch_tree_node *n)
 
 	if (addr < combo->tramp)
 		return -1;
-	if (addr >= combo->tramp + combo->size)
+	if (addr >= combo->tramp + combo->room)
 		return 1;
 
 	return 0;
@@ -452,7 +475,6 @@ static void fill_calls(struct ftrace_mux_combo *combo)
 			if (needed != how)
 				continue;
 
-			call->ops = ops;
 			call->how = how;
 			call->func = call_func(ops, how);
 			call->arg = ops;
@@ -463,14 +485,16 @@ static void fill_calls(struct ftrace_mux_combo *combo)
 			call++;
 		}
 	}
+	combo->nr_calls = combo->nr;
 }
 
 static void publish(struct ftrace_mux_combo *combo)
 {
 	latch_tree_insert(&combo->tree, &combo_tree, &combo_tree_ops);
+	forget_callee();
 	/* kallsyms first, then the perf events: see ftrace_update_trampoline() */
 	list_add_rcu(&combo->node, &combo_list);
-	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, combo->tramp, combo->size,
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, combo->tramp, combo->room,
 			   false, FTRACE_MUX_TRAMPOLINE_SYM);
 	perf_event_text_poke((void *)combo->tramp, NULL, 0,
 			     (void *)combo->tramp, combo->size);
@@ -486,23 +510,30 @@ static void make_trampoline(struct ftrace_mux_combo *combo)
 
 	fill_calls(combo);
 	combo->tramp = arch_ftrace_mux_create(combo->calls, combo->nr, combo->regs,
-					      &combo->size);
+					      MUX_MORE_CALLS, &combo->size, &combo->room);
+}
+
+static void set_tracers(struct ftrace_mux_combo *combo, const struct combo_key *key)
+{
+	combo->nr = key->nr;
+	memcpy(combo->ops, key->ops, key->nr * sizeof(*key->ops));
 }
 
 static void create_combo(const struct combo_key *key)
 {
-	size_t ops_size = key->nr * sizeof(*key->ops);
+	unsigned int max_calls = key->nr + MUX_MORE_CALLS;
+	size_t ops_size = max_calls * sizeof(*key->ops);
 	struct ftrace_mux_combo *combo;
 
-	combo = kzalloc(size_add(struct_size(combo, calls, key->nr), ops_size), GFP_KERNEL);
+	combo = kzalloc(size_add(struct_size(combo, calls, max_calls), ops_size), GFP_KERNEL);
 	if (!combo) {
 		nr_failed++;
 		return;
 	}
 
-	combo->nr = key->nr;
-	combo->ops = (void *)&combo->calls[key->nr];
-	memcpy(combo->ops, key->ops, ops_size);
+	combo->max_calls = max_calls;
+	combo->ops = (void *)(combo->calls + max_calls);
+	set_tracers(combo, key);
 	combo->regs = key->regs;
 	combo->graph = key->graph;
 	make_trampoline(combo);
@@ -520,6 +551,7 @@ static void retire_combo(struct ftrace_mux_combo *combo)
 {
 	hash_del(&combo->hash);
 	last_answer.combo = NULL;
+	forget_callee();
 }
 
 /* No call site leads to it, and no task is in it */
@@ -529,10 +561,10 @@ static void free_combo(struct ftrace_mux_combo *combo)
 	if (combo->tramp) {
 		perf_event_text_poke((void *)combo->tramp, (void *)combo->tramp,
 				     combo->size, NULL, 0);
-		perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, combo->tramp, combo->size,
+		perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, combo->tramp, combo->room,
 				   true, FTRACE_MUX_TRAMPOLINE_SYM);
 		latch_tree_erase(&combo->tree, &combo_tree, &combo_tree_ops);
-		arch_ftrace_mux_free(combo->tramp, combo->size);
+		arch_ftrace_mux_free(combo->tramp, combo->room);
 	}
 	list_del_rcu(&combo->node);
 	kfree(combo->set);
@@ -611,17 +643,24 @@ void ftrace_mux_combo_prepare(struct dyn_ftrace *rec)
  * ftrace_mux_combo_retry - forget what could not be made
  *
  * Context: process context; ftrace_lock held.
+ *
+ * Return: true if there was anything.
  */
-void ftrace_mux_combo_retry(void)
+bool ftrace_mux_combo_retry(void)
 {
 	struct ftrace_mux_combo *combo, *next;
+	bool found = false;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry_safe(combo, next, &combo_list, node) {
-		if (!combo->tramp)
+		if (!combo->tramp) {
 			free_combo(combo);
+			found = true;
+		}
 	}
+
+	return found;
 }
 
 /**
@@ -650,8 +689,8 @@ void ftrace_mux_combo_update_func(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(combo, &combo_list, node) {
-		for (call = combo->calls; call < &combo->calls[combo->nr]; call++) {
-			if (!combo->tramp || call->arg != ops)
+		for (call = combo->calls; call < combo->calls + combo->nr_calls; call++) {
+			if (!combo->tramp || !call->func || call->arg != ops)
 				continue;
 			call->func = call_func(ops, call->how);
 			arch_ftrace_mux_set_call(combo->tramp + call->offset, call->func);
@@ -683,23 +722,231 @@ void ftrace_mux_combo_drop(struct ftrace_ops *ops, bool quiescent)
 	}
 }
 
-/* Count the call sites of all trampolines */
-static void count_users(void)
+/* Who calls what */
+
+/* The trampoline that @rec calls now, if it was made on demand */
+static struct ftrace_mux_combo *callee_of(struct dyn_ftrace *rec)
+{
+	unsigned long addr;
+
+	if (!(rec->flags & FTRACE_FL_MUX_EN))
+		return NULL;
+
+	addr = arch_ftrace_mux_callee(rec->ip);
+	if (addr != last_callee.addr) {
+		last_callee.combo = find_by_addr(addr);
+		last_callee.addr = addr;
+	}
+
+	return last_callee.combo;
+}
+
+/**
+ * ftrace_mux_combo_enter - a call site will call a trampoline from now on
+ * @addr: address of the trampoline, made on demand or not
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_combo_enter(unsigned long addr)
+{
+	struct ftrace_mux_combo *combo;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	combo = find_by_addr(addr);
+	if (combo)
+		combo->users++;
+}
+
+/**
+ * ftrace_mux_combo_leave - a call site will not call its trampoline any more
+ * @rec: record of the function, whose code has not changed yet
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_combo_leave(struct dyn_ftrace *rec)
+{
+	struct ftrace_mux_combo *combo;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	combo = callee_of(rec);
+	if (combo)
+		combo->users--;
+}
+
+/**
+ * ftrace_mux_combo_touch - the tracers of a function are about to change
+ * @rec: record of the function, which is traced
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: true if its trampoline will see to it, or say that it can not, when
+ * ftrace_mux_combo_settle() is called.
+ */
+bool ftrace_mux_combo_touch(struct dyn_ftrace *rec)
+{
+	struct ftrace_mux_combo *combo = callee_of(rec);
+
+	if (!combo)
+		return false;
+
+	combo->touched++;
+	combo->sample = rec;
+
+	return true;
+}
+
+static struct ftrace_mux_call *find_call(struct ftrace_mux_combo *combo,
+					 struct ftrace_ops *ops)
+{
+	for (unsigned int i = 0; i < combo->nr_calls; i++) {
+		if (combo->calls[i].arg == ops)
+			return &combo->calls[i];
+	}
+
+	return NULL;
+}
+
+/* Call @ops as well. If it has been called before, its call only has to come back. */
+static bool add_call(struct ftrace_mux_combo *combo, struct ftrace_ops *ops)
+{
+	struct ftrace_mux_call *call = find_call(combo, ops);
+
+	if (call) {
+		if (call->how != how_to_call(ops))
+			return false;
+		call->func = call_func(ops, call->how);
+		arch_ftrace_mux_set_call(combo->tramp + call->offset, call->func);
+		return true;
+	}
+
+	if (combo->nr_calls == combo->max_calls || how_to_call(ops) != MUX_CALL)
+		return false;
+
+	call = &combo->calls[combo->nr_calls];
+	call->how = MUX_CALL;
+	call->func = call_func(ops, MUX_CALL);
+	call->arg = ops;
+	if (arch_ftrace_mux_append(combo->tramp, combo->regs, call, &combo->size, combo->room))
+		return false;
+
+	combo->nr_calls++;
+
+	return true;
+}
+
+static bool remove_call(struct ftrace_mux_combo *combo, struct ftrace_ops *ops)
+{
+	struct ftrace_mux_call *call = find_call(combo, ops);
+
+	if (!call)
+		return false;
+
+	call->func = NULL;
+	arch_ftrace_mux_set_call(combo->tramp + call->offset, NULL);
+
+	return true;
+}
+
+/* A call that is none any more still takes its time: five instructions */
+static bool worth_keeping(struct ftrace_mux_combo *combo, struct dyn_ftrace *rec,
+			  unsigned int nr)
+{
+	return combo->nr_calls - nr <= MUX_MORE_CALLS && ftrace_mux_needs_combo(rec);
+}
+
+static bool key_has(const struct combo_key *key, struct ftrace_ops *ops)
+{
+	for (unsigned int i = 0; i < key->nr; i++) {
+		if (key->ops[i] == ops)
+			return true;
+	}
+
+	return false;
+}
+
+/*
+ * Let @combo be the trampoline for what its functions want now: the tracers they
+ * had, and @ops, or without @ops. They all had the same tracers before, so one of
+ * them stands for all. Not if there is another trampoline for that already.
+ */
+static bool follow(struct ftrace_mux_combo *combo, struct ftrace_ops *ops, bool added)
+{
+	struct dyn_ftrace *rec = combo->sample;
+	struct combo_key key = { .ops = collected };
+
+	if (combo->touched != combo->users || hlist_unhashed(&combo->hash) ||
+	    combo->graph || !!(rec->flags & FTRACE_FL_REGS) != combo->regs)
+		return false;
+
+	key.regs = combo->regs;
+	if (!collect(rec, &key) || key.nr != combo->nr + (added ? 1 : -1) ||
+	    key.nr < 2 || key_has(&key, ops) != added || find_combo(&key))
+		return false;
+
+	if (!added && !worth_keeping(combo, rec, key.nr))
+		return false;
+
+	if (added ? !add_call(combo, ops) : !remove_call(combo, ops))
+		return false;
+
+	retire_combo(combo);
+	set_tracers(combo, &key);
+	hash_add(combo_hash, &combo->hash, key_hash(&key));
+
+	return true;
+}
+
+/**
+ * ftrace_mux_combo_settle - the tracers of functions have changed
+ * @ops: the only one that has been added to those of the functions, or removed;
+ *	NULL if that is not all
+ * @added: which of the two
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ *
+ * Return: true if the trampolines of all functions for which
+ * ftrace_mux_combo_touch() has returned true call exactly the right tracers now.
+ */
+bool ftrace_mux_combo_settle(struct ftrace_ops *ops, bool added)
+{
+	struct ftrace_mux_combo *combo;
+	bool settled = true;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	list_for_each_entry(combo, &combo_list, node) {
+		if (!combo->touched)
+			continue;
+		if (!ops || !follow(combo, ops, added))
+			settled = false;
+		combo->touched = 0;
+		combo->sample = NULL;
+	}
+
+	return settled;
+}
+
+/* The numbers are kept where call sites change. See whether none was missed. */
+static void check_users(void)
 {
 	struct ftrace_mux_combo *combo;
 	struct ftrace_rec_iter *iter;
-	struct dyn_ftrace *rec;
 
-	list_for_each_entry(combo, &combo_list, node)
-		combo->users = 0;
+	if (!IS_ENABLED(CONFIG_FTRACE_MUX_TEST))
+		return;
 
 	for_ftrace_rec_iter(iter) {
-		rec = ftrace_rec_iter_record(iter);
-		if (!(rec->flags & FTRACE_FL_MUX_EN))
-			continue;
-		combo = find_by_addr(arch_ftrace_mux_callee(rec->ip));
+		combo = callee_of(ftrace_rec_iter_record(iter));
 		if (combo)
-			combo->users++;
+			combo->touched++;
+	}
+
+	list_for_each_entry(combo, &combo_list, node) {
+		WARN_ONCE(combo->touched != combo->users,
+			  "trampoline has %lu users, not %lu\n", combo->touched, combo->users);
+		combo->touched = 0;
 	}
 }
 
@@ -721,7 +968,7 @@ bool ftrace_mux_combo_sweep(void)
 	if (list_empty(&combo_list))
 		return false;
 
-	count_users();
+	check_users();
 	list_for_each_entry(combo, &combo_list, node) {
 		if (combo->users)
 			continue;
@@ -795,7 +1042,6 @@ void ftrace_mux_combo_show(struct seq_file *m)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	count_users();
 	list_for_each_entry(combo, &combo_list, node) {
 		if (!combo->users)
 			continue;
@@ -827,7 +1073,7 @@ void ftrace_mux_combo_show_totals(struct seq_file *m)
 		if (!combo->tramp)
 			continue;
 		trampolines++;
-		bytes += combo->size;
+		bytes += combo->room;
 	}
 
 	seq_printf(m, "on_demand_trampolines %lu\n", trampolines);

@@ -291,6 +291,15 @@ static void emit_call(struct mux_code *code, struct ftrace_mux_call *call, bool 
 		   (unsigned long)callthunks_translate_call_dest(call->func));
 }
 
+static void emit_exit(struct mux_code *code)
+{
+	if (code->buf)
+		__text_gen_insn(code->buf + code->size, JMP32_INSN_OPCODE,
+				(void *)code->ip + code->size,
+				ftrace_mux_base + code->template->end, JMP32_INSN_SIZE);
+	code->size += JMP32_INSN_SIZE;
+}
+
 static void emit_trampoline(struct mux_code *code, struct ftrace_mux_call *calls,
 			    unsigned int nr)
 {
@@ -319,11 +328,12 @@ static void emit_trampoline(struct mux_code *code, struct ftrace_mux_call *calls
 		emit_piece(code, t->unguard, t->end);
 	set_jump(code, not_guarded);
 
-	if (code->buf)
-		__text_gen_insn(code->buf + code->size, JMP32_INSN_OPCODE,
-				(void *)code->ip + code->size,
-				ftrace_mux_base + t->end, JMP32_INSN_SIZE);
-	code->size += JMP32_INSN_SIZE;
+	emit_exit(code);
+}
+
+static unsigned int room_for(unsigned int size)
+{
+	return round_up(size, MUX_UNIT);
 }
 
 /**
@@ -333,28 +343,31 @@ static void emit_trampoline(struct mux_code *code, struct ftrace_mux_call *calls
  *	the offset of each call is filled in
  * @nr: their number, at least 1
  * @regs: whether any of them needs a full pt_regs
- * @size: size of the trampoline in bytes
+ * @more: how many calls there has to be room for at the end
+ * @size: size of the code in bytes
+ * @room: size of the whole trampoline in bytes
  *
  * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
  *
  * Return: the address a call site has to call, 0 if there is no memory.
  */
 unsigned long arch_ftrace_mux_create(struct ftrace_mux_call *calls, unsigned int nr,
-				     bool regs, unsigned int *size)
+				     bool regs, unsigned int more,
+				     unsigned int *size, unsigned int *room)
 {
 	struct mux_code code = { .template = find_template(regs) };
-	unsigned int units;
+	const struct ftrace_mux_template *t = code.template;
 	void *tramp;
 
 	emit_trampoline(&code, calls, nr);
 	*size = code.size;
-	units = DIV_ROUND_UP(code.size, MUX_UNIT);
+	*room = room_for(code.size + more * (t->unguard - t->args + JMP32_INSN_SIZE));
 
 	u8 *buf __free(kfree) = kmalloc(code.size, GFP_KERNEL);
 	if (!buf)
 		return 0;
 
-	tramp = alloc_units(units);
+	tramp = alloc_units(*room / MUX_UNIT);
 	if (!tramp)
 		return 0;
 
@@ -369,22 +382,64 @@ unsigned long arch_ftrace_mux_create(struct ftrace_mux_call *calls, unsigned int
 }
 
 /**
+ * arch_ftrace_mux_append - let a trampoline call one more tracer
+ * @tramp: what arch_ftrace_mux_create() has returned
+ * @regs: what it was made with
+ * @call: what it is to call in addition, after all others, without any help;
+ *	the offset is filled in
+ * @size: size of its code, which grows
+ * @room: size of the whole trampoline
+ *
+ * On return, every CPU that comes to the trampoline makes the call.
+ *
+ * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
+ *
+ * Return: 0, or -ENOSPC if there is no room for it.
+ */
+int arch_ftrace_mux_append(unsigned long tramp, bool regs, struct ftrace_mux_call *call,
+			   unsigned int *size, unsigned int room)
+{
+	const struct ftrace_mux_template *t = find_template(regs);
+	void *last = (void *)tramp + *size - JMP32_INSN_SIZE;
+	u8 buf[64];
+	struct mux_code code = {
+		.template = t, .buf = buf, .ip = tramp + *size,
+	};
+
+	if (WARN_ON_ONCE(t->unguard - t->args + JMP32_INSN_SIZE > sizeof(buf)) ||
+	    *size + t->unguard - t->args + JMP32_INSN_SIZE > room)
+		return -ENOSPC;
+
+	guard(mutex)(&text_mutex);
+	emit_call(&code, call, false);
+	emit_exit(&code);
+	text_poke_copy_locked((void *)code.ip, buf, code.size, false);
+	call->offset += *size;
+	*size += code.size;
+
+	/* What has jumped to the end so far falls through from now on */
+	text_poke_bp(last, x86_nops[JMP32_INSN_SIZE], JMP32_INSN_SIZE, NULL);
+
+	return 0;
+}
+
+/**
  * arch_ftrace_mux_free - free a trampoline
  * @tramp: what arch_ftrace_mux_create() has returned
- * @size: and its size
+ * @room: and its size
  *
  * Context: process context, may sleep; ftrace_lock held, takes text_mutex. No
  * task may be in the trampoline, or come to it.
  */
-void arch_ftrace_mux_free(unsigned long tramp, unsigned int size)
+void arch_ftrace_mux_free(unsigned long tramp, unsigned int room)
 {
-	free_units((void *)tramp, DIV_ROUND_UP(size, MUX_UNIT));
+	free_units((void *)tramp, room / MUX_UNIT);
 }
 
 /**
  * arch_ftrace_mux_set_call - let a trampoline call another function
- * @ip: address of the call instruction in it
- * @func: the function to call from now on
+ * @ip: address of the call instruction in it, or of what was one
+ * @func: the function to call from now on, NULL for none
  *
  * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
  */
@@ -393,8 +448,11 @@ void arch_ftrace_mux_set_call(unsigned long ip, void *func)
 	const void *insn;
 
 	guard(mutex)(&text_mutex);
-	insn = text_gen_insn(CALL_INSN_OPCODE, (void *)ip,
-			     callthunks_translate_call_dest(func));
+	if (func)
+		insn = text_gen_insn(CALL_INSN_OPCODE, (void *)ip,
+				     callthunks_translate_call_dest(func));
+	else
+		insn = x86_nops[CALL_INSN_SIZE];
 	if (memcmp((void *)ip, insn, CALL_INSN_SIZE))
 		text_poke_bp((void *)ip, insn, CALL_INSN_SIZE, NULL);
 }
