@@ -6,9 +6,9 @@
 KIT := tools/kit
 
 export SCRIPT STOCK DEBUG SELFTEST ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T CONFIG
-export KERNEL_SRC KERNEL_TREE
+export KERNEL_SRC KERNEL_TREE SEED MINUTES QUICK ROUNDTRIPS FORKS
 
-.PHONY: help run test guest shell kselftest series check deb menuconfig \
+.PHONY: help run test bench guest shell kselftest stress series check deb menuconfig \
 	clean distclean deps kernel rootfs
 
 help:
@@ -20,11 +20,16 @@ help:
 #:               RFC's session in it
 #:   test        every test of the project (T="name ...": those with these words
 #:               in their names)
+#:   bench       what tracing costs, in instructions, on the stock kernel and on
+#:               ours: tables and plots in build/bench (QUICK=1: only a call's
+#:               cost)
 #:
 #:   guest       boot the kernel and run SCRIPT=file in it
 #:   shell       the same guest, with a shell
 #:   kselftest   the kernel's ftrace self-tests and ours, in the guest
 #:               (T=test.d/dir or T=test.d/dir/test.tc: only these)
+#:   stress      all users of the function tracer at random in the guest
+#:               (MINUTES=2, SEED=number: the one of a run to repeat)
 #:
 #:   series      the patches as a series to mail, in build/series
 #:   check       checkpatch, shellcheck, W=1 and sparse
@@ -44,6 +49,10 @@ help:
 #:   SMP=2 MEM=2048 TIMEOUT=600 APPEND="kernel parameters" MODULES="a.ko b.ko"
 #:   ICOUNT=1           one processor that counts instructions
 #:   CPU=model          another processor model of QEMU
+#: for bench:
+#:   ROUNDTRIPS=2000 FORKS=200
+#:                      the load of system calls with tracers (20000 and 2000
+#:                      without)
 #:
 #: make itself ends with 2 whenever a script in the guest fails; tools/kit/guest
 #: SCRIPT ends with the script's own status.
@@ -63,6 +72,9 @@ run: kernel rootfs
 test: deps
 	@$(KIT)/test $(T)
 
+bench: deps
+	@$(KIT)/bench
+
 guest: kernel rootfs
 	@$(KIT)/guest "$${SCRIPT:?SCRIPT= names the script to run}"
 
@@ -71,6 +83,9 @@ shell: kernel rootfs
 
 kselftest: kernel rootfs
 	@$(KIT)/kselftest $(T)
+
+stress: kernel rootfs
+	@$(KIT)/stress
 
 series: deps
 	@$(KIT)/mkseries
