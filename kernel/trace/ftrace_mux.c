@@ -356,6 +356,8 @@ void ftrace_mux_rec_switch(struct dyn_ftrace *rec)
 {
 	unsigned long addr = ftrace_mux_addr(rec);
 
+	lockdep_assert_held(&ftrace_lock);
+
 	ftrace_mux_combo_leave(rec);
 	if (addr) {
 		ftrace_mux_combo_enter(addr);
@@ -373,6 +375,8 @@ void ftrace_mux_rec_switch(struct dyn_ftrace *rec)
  */
 void ftrace_mux_rec_leave(struct dyn_ftrace *rec)
 {
+	lockdep_assert_held(&ftrace_lock);
+
 	if (!ftrace_is_dead())
 		ftrace_mux_combo_leave(rec);
 }
@@ -461,10 +465,9 @@ void ftrace_mux_prepare(void)
 		}
 	}
 
-	/* This update may be the end of others */
-	if (ftrace_mux_combo_any() && system_unbound_wq)
-		queue_delayed_work(system_unbound_wq, &ftrace_mux_sweep,
-				   FTRACE_MUX_SWEEP_DELAY);
+	/* This update may be the end of others, or not need what was made for it */
+	if (ftrace_mux_combo_any())
+		ftrace_mux_queue_sweep();
 }
 
 /**
@@ -580,6 +583,18 @@ static void kick_work(void)
 		queue_work(system_unbound_wq, &ftrace_mux_work);
 }
 
+/**
+ * ftrace_mux_queue_sweep - look for trampolines without call sites in a while
+ *
+ * Context: any that can queue work.
+ */
+void ftrace_mux_queue_sweep(void)
+{
+	if (system_unbound_wq)
+		queue_delayed_work(system_unbound_wq, &ftrace_mux_sweep,
+				   FTRACE_MUX_SWEEP_DELAY);
+}
+
 /* Do what could not be done then, now that there is Tasks RCU as well */
 static int __init ftrace_mux_late_init(void)
 {
@@ -594,6 +609,8 @@ static void rest_slot(unsigned int id)
 	/* Trampolines made on demand call the tracer itself */
 	if (!is_static(id)) {
 		free_slot(id);
+		/* Somebody may be waiting for it */
+		kick_work();
 		return;
 	}
 
@@ -752,8 +769,8 @@ static void ftrace_mux_sweep_func(struct work_struct *work)
  * ftrace_mux_register - get an ID for a tracer that is being registered
  * @ops: the tracer, on no call site yet
  *
- * Registration does not depend on an ID: without one, only the functions that
- * @ops shares with others are called through the list.
+ * Registration does not depend on an ID: without one, the functions that @ops
+ * shares with others have trampolines that are made on demand.
  *
  * Context: process context, may sleep; ftrace_lock held.
  *

@@ -48,6 +48,7 @@ bool ftrace_mux_settle(struct ftrace_ops *ops, bool added);
 void ftrace_mux_prepare_rec(struct dyn_ftrace *rec);
 void ftrace_mux_prepare(void);
 void ftrace_mux_updated(void);
+void ftrace_mux_queue_sweep(void);
 void ftrace_mux_graph_changed(void);
 bool ftrace_mux_needs_combo(struct dyn_ftrace *rec);
 struct ftrace_ops *ftrace_mux_id_owner(unsigned int id);

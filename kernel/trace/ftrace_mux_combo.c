@@ -27,10 +27,11 @@
  * same one, it is the trampoline that follows, see follow(): it is given one more
  * call, or one less. That takes one patch, where the call sites may be thousands.
  *
- * Some time after an update, ftrace_mux_combo_sweep() looks for trampolines
- * without call sites. They are not handed out any more, and freed after a grace period of both flavors of Tasks RCU, in ftrace_mux.c. If a
- * tracer goes for whose end such a grace period was waited for anyway, because
- * its ops may be freed, its trampolines go with it.
+ * A while after an update, ftrace_mux_combo_sweep() looks for trampolines without
+ * call sites. They are not handed out any more, and freed after a grace period of
+ * both flavors of Tasks RCU, in ftrace_mux.c. If a tracer goes for whose end such a
+ * grace period was waited for anyway, because its ops may be freed, its trampolines
+ * go with it.
  *
  * All of this is protected by ftrace_lock. Only the unwinder, perf and kallsyms
  * look up trampolines without it, from any context: in a latched tree and a list
@@ -93,6 +94,9 @@ static struct latch_tree_root combo_tree __cacheline_aligned;
 
 /* Combinations that could not have a trampoline, since boot */
 static unsigned long nr_failed;
+
+/* There was no memory for one that would stand for that */
+static bool not_even_failed;
 
 /* Where collect() puts the tracers of a record */
 static struct ftrace_ops *collected[MUX_MAX_CALLS];
@@ -334,6 +338,8 @@ static struct fgraph_set *create_set(struct ftrace_ops *manager, unsigned long g
 	list_for_each_entry(gops, &manager->subop_list, ops.list) {
 		if (!(graph & BIT(gops->idx)))
 			continue;
+		/* One that could not be removed may have an index that is taken */
+		graph &= ~BIT(gops->idx);
 		set->nr++;
 		set->gops[set->nr - 1].gops = gops;
 		set->gops[set->nr - 1].idx = gops->idx;
@@ -528,6 +534,7 @@ static void create_combo(const struct combo_key *key)
 	combo = kzalloc(size_add(struct_size(combo, calls, max_calls), ops_size), GFP_KERNEL);
 	if (!combo) {
 		nr_failed++;
+		not_even_failed = true;
 		return;
 	}
 
@@ -558,6 +565,10 @@ static void retire_combo(struct ftrace_mux_combo *combo)
 static void free_combo(struct ftrace_mux_combo *combo)
 {
 	retire_combo(combo);
+	/* Rather leak it than pull it from under them */
+	if (WARN_ON_ONCE(combo->users))
+		return;
+
 	if (combo->tramp) {
 		perf_event_text_poke((void *)combo->tramp, (void *)combo->tramp,
 				     combo->size, NULL, 0);
@@ -649,9 +660,11 @@ void ftrace_mux_combo_prepare(struct dyn_ftrace *rec)
 bool ftrace_mux_combo_retry(void)
 {
 	struct ftrace_mux_combo *combo, *next;
-	bool found = false;
+	bool found = not_even_failed;
 
 	lockdep_assert_held(&ftrace_lock);
+
+	not_even_failed = false;
 
 	list_for_each_entry_safe(combo, next, &combo_list, node) {
 		if (!combo->tramp) {
@@ -771,8 +784,8 @@ void ftrace_mux_combo_leave(struct dyn_ftrace *rec)
 	lockdep_assert_held(&ftrace_lock);
 
 	combo = callee_of(rec);
-	if (combo)
-		combo->users--;
+	if (combo && !--combo->users)
+		ftrace_mux_queue_sweep();
 }
 
 /**
@@ -786,8 +799,11 @@ void ftrace_mux_combo_leave(struct dyn_ftrace *rec)
  */
 bool ftrace_mux_combo_touch(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_combo *combo = callee_of(rec);
+	struct ftrace_mux_combo *combo;
 
+	lockdep_assert_held(&ftrace_lock);
+
+	combo = callee_of(rec);
 	if (!combo)
 		return false;
 

@@ -50,18 +50,34 @@ static void count_functions(struct ftrace_ops *ops, unsigned long counts[NR_DISP
 	}
 }
 
+static unsigned long callback_of(struct ftrace_ops *ops)
+{
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	if (ops->flags & FTRACE_OPS_FL_SUBOP)
+		return (unsigned long)container_of(ops, struct fgraph_ops, ops)->saved_func;
+#endif
+	return (unsigned long)ops->saved_func;
+}
+
+#ifdef CONFIG_MODULES
 /* Whose code a tracer is: the name of a module, or NULL for the kernel's own */
 static const char *owner_name(struct ftrace_ops *ops)
 {
 	struct module *mod;
 
-	guard(rcu)();
+	guard(preempt)();
 
-	mod = __module_text_address((unsigned long)ops->saved_func);
+	mod = __module_text_address(callback_of(ops));
 
 	/* It can not go before its tracer is unregistered, for which ftrace_lock is needed */
 	return mod ? mod->name : NULL;
 }
+#else
+static const char *owner_name(struct ftrace_ops *ops)
+{
+	return NULL;
+}
+#endif
 
 static void show_name(struct seq_file *m, struct ftrace_ops *ops)
 {
@@ -154,6 +170,7 @@ static unsigned long count_static(unsigned int users[2][NR_STATIC_CALLERS])
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
 	unsigned long list = 0;
+	unsigned int mask;
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
@@ -161,9 +178,10 @@ static unsigned long count_static(unsigned int users[2][NR_STATIC_CALLERS])
 			continue;
 		if (rec_dispatch(rec) == DISPATCH_LIST)
 			list++;
-		if (rec->flags & FTRACE_FL_MUX_EN &&
+		mask = ftrace_mux_rec_mask(rec);
+		if (rec->flags & FTRACE_FL_MUX_EN && mask < NR_STATIC_CALLERS &&
 		    arch_ftrace_mux_is_caller(arch_ftrace_mux_callee(rec->ip)))
-			users[!!(rec->flags & FTRACE_FL_REGS_EN)][ftrace_mux_rec_mask(rec)]++;
+			users[!!(rec->flags & FTRACE_FL_REGS_EN)][mask]++;
 	}
 
 	return list;
@@ -186,8 +204,10 @@ static int info_show(struct seq_file *m, void *v)
 
 	seq_puts(m, "#tracers\n");
 	seq_puts(m, "# ID functions     alone     exact      list  owner           tracer\n");
-	for_each_ftrace_mux_tracer(ops)
+	for_each_ftrace_mux_tracer(ops) {
 		show_tracer(m, ops);
+		cond_resched();
+	}
 
 	list = count_static(users);
 	seq_puts(m, "#combinations\n");

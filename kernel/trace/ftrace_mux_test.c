@@ -21,7 +21,7 @@ module_param(cycles, uint, 0444);
 MODULE_PARM_DESC(cycles, "How often tracers are registered and unregistered under load");
 
 #define NR_FUNCS	8
-#define NR_TRACERS	16
+#define NR_TRACERS	24
 #define NR_CALLBACKS	4
 
 /* The functions to be traced */
@@ -747,7 +747,7 @@ static void mux_test_unregister(struct kunit *test)
 	if (nr_others < 2)
 		kunit_skip(test, "too few IDs");
 
-	/* Leave one ID: the heir has to take that of the victim */
+	/* Leave one ID with a slot: the heir has to take that of the victim */
 	KUNIT_ASSERT_EQ(test, 0, start_tracer(0, 0xff, 0, 0));
 	KUNIT_ASSERT_EQ(test, 0, start_tracer(1, 0x3f, 0x03, FTRACE_OPS_FL_SAVE_REGS));
 	for (int i = 2; i < nr_others; i++)
@@ -852,15 +852,16 @@ static void mux_test_displace(struct kunit *test)
 	unsigned long since[NR_TRACERS] = { };
 	unsigned long rounds;
 	unsigned int checked = 0;
-	unsigned int nr_small = min(NR_FUNCS, CONFIG_FTRACE_MUX_STATIC_IDS);
-	unsigned int nr_large = min(3, CONFIG_FTRACE_MUX_STATIC_IDS);
+	/* All IDs are taken when the large ones come */
+	const int nr_small = FTRACE_MUX_IDS, nr_large = 3;
 
-	for (int i = 0; i < NR_FUNCS; i++)
-		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, BIT(i), 0, 0));
+	static_assert(FTRACE_MUX_IDS + 3 <= NR_TRACERS);
+	for (int i = 0; i < nr_small; i++)
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, BIT(i % NR_FUNCS), 0, 0));
 	start_load(test, 0);
 	await_load(test, 20);
 
-	for (int i = NR_FUNCS; i < NR_FUNCS + 3; i++) {
+	for (int i = nr_small; i < nr_small + nr_large; i++) {
 		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0xff, 0, 0));
 		await_load(test, 20);
 		/* All functions are its own by now: from here on it sees each call */
@@ -870,9 +871,9 @@ static void mux_test_displace(struct kunit *test)
 
 	/* IDs change hands, and back again */
 	for (int i = 0; i < nr_large; i++)
-		KUNIT_EXPECT_TRUE_MSG(test, await_id(NR_FUNCS + i, 0), "large tracer %d", i);
+		KUNIT_EXPECT_TRUE_MSG(test, await_id(nr_small + i, 0), "large tracer %d", i);
 	await_load(test, 20);
-	for (int i = NR_FUNCS + 2; i >= NR_FUNCS; i--) {
+	for (int i = nr_small + nr_large - 1; i >= nr_small; i--) {
 		KUNIT_EXPECT_GT(test, total(tracers[i]->calls), since[i]);
 		KUNIT_ASSERT_EQ(test, 0, stop_tracer(i));
 		await_load(test, 20);
@@ -882,7 +883,7 @@ static void mux_test_displace(struct kunit *test)
 	await_load(test, 20);
 
 	rounds = stop_load(test);
-	for (int i = 0; i < NR_FUNCS; i++) {
+	for (int i = 0; i < nr_small; i++) {
 		expect_all_calls(test, i, rounds);
 		checked++;
 	}

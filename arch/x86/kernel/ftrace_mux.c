@@ -11,6 +11,7 @@
 #include <linux/ftrace_mux.h>
 #include <linux/list.h>
 #include <linux/memory.h>
+#include <linux/perf_event.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -273,10 +274,17 @@ static void set_jump(struct mux_code *code, unsigned int end)
 		set_target(code, end, code->ip + code->size);
 }
 
+/* movabs $imm64, %rdx; call */
+static bool template_is_sane(const struct ftrace_mux_template *t)
+{
+	const u8 *end = (const u8 *)ftrace_mux_base + t->unguard;
+
+	return end[-15] == 0x48 && end[-14] == 0xba && end[-5] == CALL_INSN_OPCODE;
+}
+
 static void emit_call(struct mux_code *code, struct ftrace_mux_call *call, bool args_loaded)
 {
 	const struct ftrace_mux_template *t = code->template;
-	unsigned int size = t->unguard - t->call;
 	u64 arg = (unsigned long)call->arg;
 
 	emit_piece(code, args_loaded ? t->call : t->args, t->unguard);
@@ -284,8 +292,6 @@ static void emit_call(struct mux_code *code, struct ftrace_mux_call *call, bool 
 	if (!code->buf)
 		return;
 
-	/* movabs $arg, %rdx stands right before the call */
-	BUG_ON(size < CALL_INSN_SIZE + sizeof(arg));
 	memcpy(code->buf + call->offset - sizeof(arg), &arg, sizeof(arg));
 	set_target(code, code->size,
 		   (unsigned long)callthunks_translate_call_dest(call->func));
@@ -359,6 +365,9 @@ unsigned long arch_ftrace_mux_create(struct ftrace_mux_call *calls, unsigned int
 	const struct ftrace_mux_template *t = code.template;
 	void *tramp;
 
+	if (WARN_ON_ONCE(!template_is_sane(t)))
+		return 0;
+
 	emit_trampoline(&code, calls, nr);
 	*size = code.size;
 	*room = room_for(code.size + more * (t->unguard - t->args + JMP32_INSN_SIZE));
@@ -414,6 +423,7 @@ int arch_ftrace_mux_append(unsigned long tramp, bool regs, struct ftrace_mux_cal
 	emit_call(&code, call, false);
 	emit_exit(&code);
 	text_poke_copy_locked((void *)code.ip, buf, code.size, false);
+	perf_event_text_poke((void *)code.ip, NULL, 0, buf, code.size);
 	call->offset += *size;
 	*size += code.size;
 

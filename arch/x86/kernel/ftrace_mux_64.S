@@ -10,9 +10,9 @@
  * ftrace_mux_regs_caller_<mask> a full pt_regs. For other combinations, they
  * are made from the templates ftrace_mux_template and ftrace_mux_regs_template.
  * The trampoline of a mask calls the slot of each ID in it, lowest ID first: no
- * loop, no test and no indirect branch. A slot is a jump to the function of the tracer that has the ID,
- * patched by arch_ftrace_mux_set_slot(). The idea of one statically generated
- * caller per combination is from
+ * loop, no test and no indirect branch. A slot is a jump to the function of the
+ * tracer that has the ID, patched by arch_ftrace_mux_set_slot(). The idea of one
+ * statically generated caller per combination is from
  * https://lore.kernel.org/lkml/1304088194-6214-1-git-send-email-jolsa@redhat.com
  *
  * Whatever a callback does to the ftrace_regs, each one is handed the same ip
