@@ -269,6 +269,7 @@ notrace int ftrace_mux_guard_enter(unsigned long ip, unsigned long parent_ip)
 
 	return bit << 1 | rcu_is_watching();
 }
+
 NOKPROBE_SYMBOL(ftrace_mux_guard_enter);
 
 /**
@@ -281,6 +282,7 @@ notrace void ftrace_mux_guard_leave(int guard)
 {
 	trace_clear_recursion(guard >> 1);
 }
+
 NOKPROBE_SYMBOL(ftrace_mux_guard_leave);
 
 /* Which tracers a record has */

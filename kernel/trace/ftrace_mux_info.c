@@ -24,7 +24,7 @@ enum dispatch {
 	NR_DISPATCH,
 };
 
-#define NR_STATIC_CALLERS	(1 << FTRACE_MUX_STATIC_IDS)
+#define NR_STATIC_CALLERS	BIT(FTRACE_MUX_STATIC_IDS)
 
 static enum dispatch rec_dispatch(struct dyn_ftrace *rec)
 {
@@ -149,6 +149,12 @@ void ftrace_mux_show_member(struct seq_file *m, struct ftrace_ops *ops)
 	}
 }
 
+/* Functions that call the static trampolines of both families, by mask */
+struct static_users {
+	unsigned int	args[NR_STATIC_CALLERS];
+	unsigned int	regs[NR_STATIC_CALLERS];
+};
+
 static void show_static(struct seq_file *m, unsigned int *users, bool regs)
 {
 	unsigned long mask;
@@ -165,7 +171,7 @@ static void show_static(struct seq_file *m, unsigned int *users, bool regs)
 }
 
 /* Returns the number of functions that go through the list of all tracers */
-static unsigned long count_static(unsigned int users[2][NR_STATIC_CALLERS])
+static unsigned long count_static(struct static_users *users)
 {
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
@@ -179,9 +185,13 @@ static unsigned long count_static(unsigned int users[2][NR_STATIC_CALLERS])
 		if (rec_dispatch(rec) == DISPATCH_LIST)
 			list++;
 		mask = ftrace_mux_rec_mask(rec);
-		if (rec->flags & FTRACE_FL_MUX_EN && mask < NR_STATIC_CALLERS &&
-		    arch_ftrace_mux_is_caller(arch_ftrace_mux_callee(rec->ip)))
-			users[!!(rec->flags & FTRACE_FL_REGS_EN)][mask]++;
+		if (!(rec->flags & FTRACE_FL_MUX_EN) || mask >= NR_STATIC_CALLERS ||
+		    !arch_ftrace_mux_is_caller(arch_ftrace_mux_callee(rec->ip)))
+			continue;
+		if (rec->flags & FTRACE_FL_REGS_EN)
+			users->regs[mask]++;
+		else
+			users->args[mask]++;
 	}
 
 	return list;
@@ -189,8 +199,7 @@ static unsigned long count_static(unsigned int users[2][NR_STATIC_CALLERS])
 
 static int info_show(struct seq_file *m, void *v)
 {
-	unsigned int (*users)[NR_STATIC_CALLERS] __free(kfree) =
-		kcalloc(2, sizeof(*users), GFP_KERNEL);
+	struct static_users *users __free(kfree) = kzalloc(sizeof(*users), GFP_KERNEL);
 	struct ftrace_ops *ops;
 	unsigned long list;
 
@@ -212,8 +221,8 @@ static int info_show(struct seq_file *m, void *v)
 	list = count_static(users);
 	seq_puts(m, "#combinations\n");
 	seq_puts(m, "#    functions  origin     saves tracers\n");
-	show_static(m, users[0], false);
-	show_static(m, users[1], true);
+	show_static(m, users->args, false);
+	show_static(m, users->regs, true);
 	ftrace_mux_combo_show(m);
 
 	seq_puts(m, "#totals\n");

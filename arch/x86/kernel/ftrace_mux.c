@@ -427,7 +427,7 @@ int arch_ftrace_mux_append(unsigned long tramp, bool regs, struct ftrace_mux_cal
 	call->offset += *size;
 	*size += code.size;
 
-	/* What has jumped to the end so far falls through from now on */
+	/* So far this was the end. From now on, go on from here. */
 	text_poke_bp(last, x86_nops[JMP32_INSN_SIZE], JMP32_INSN_SIZE, NULL);
 
 	return 0;
