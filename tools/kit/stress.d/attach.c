@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Consumers that are a file descriptor: perf's ftrace:function, and BPF programs
+ * on many functions (kprobe_multi) or at the entry or exit of one (fentry,
+ * fexit). By system calls: bpftrace would compile for seconds.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "stress.h"
+
+static unsigned int function_event;
+
+/* perf */
+
+static int perf_open(int cpu, const char *filter, bool sample)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = function_event,
+		.sample_period = sample,
+		.sample_type = sample ? PERF_SAMPLE_IP | PERF_SAMPLE_RAW : 0,
+		.disabled = 1,
+		.exclude_callchain_user = 1,
+	};
+	int fd, ret = 0;
+
+	fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+
+	if (*filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter))
+		ret = -errno;
+	else if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		ret = -errno;
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+
+	return fd;
+}
+
+int act_perf(struct worker *w, struct rng *rng)
+{
+	static const char * const filters[] = {
+		"ip == vfs_read", "ip == vfs_read || ip == vfs_write", "ip == vfs_*",
+		"ip == mux_load_f1", "ip == mux_load_f*", "ip != vfs_*",
+		"ip == no_such_function",
+	};
+	unsigned int slot = pick(rng, NR_SLOTS);
+	const char *filter = PICK(rng, filters);
+	bool sample = one_in(rng, 2);
+	int cpu = pick(rng, 2), fd;
+
+	if (w->perf[slot] > 0) {
+		say(w, "perf %u close", slot);
+		close(w->perf[slot]);
+		w->perf[slot] = 0;
+		return 0;
+	}
+
+	say(w, "perf %u open cpu %d %s", slot, cpu, filter);
+	fd = perf_open(cpu, filter, sample);
+	if (fd < 0)
+		return fd;
+	w->perf[slot] = fd;
+
+	return 0;
+}
+
+/* BPF */
+
+static int bpf(int cmd, union bpf_attr *attr)
+{
+	int ret = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+
+	return ret < 0 ? -errno : ret;
+}
+
+static int load_program(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr = {
+		.prog_type = type,
+		.expected_attach_type = attach,
+		.attach_btf_id = btf_id,
+		.insns = (uintptr_t)insns,
+		.insn_cnt = ARRAY_SIZE(insns),
+		.license = (uintptr_t)"GPL",
+	};
+
+	return bpf(BPF_PROG_LOAD, &attr);
+}
+
+static int detach(struct worker *w, unsigned int slot)
+{
+	say(w, "bpf %u detach", slot);
+	close(w->bpf[slot]);
+	w->bpf[slot] = 0;
+
+	return 0;
+}
+
+/* Keep the link, which keeps the program */
+static int keep(struct worker *w, unsigned int slot, int program, int link)
+{
+	close(program);
+	if (link < 0)
+		return link;
+	w->bpf[slot] = link;
+
+	return 0;
+}
+
+int act_bpf_multi(struct worker *w, struct rng *rng)
+{
+	static const char *loads[] = { "mux_load_f0", "mux_load_f1", "mux_load_f5" };
+	static const char *files[] = { "vfs_read", "vfs_write", "vfs_open", "vfs_statx" };
+	static const char *mixed[] = { "cmdline_proc_show", "schedule", "wake_up_process" };
+	static const struct {
+		const char **names;
+		unsigned int nr;
+	} sets[] = {
+		/* The first keeps its module from being unloaded */
+		{ loads, ARRAY_SIZE(loads) }, { files, ARRAY_SIZE(files) },
+		{ files, ARRAY_SIZE(files) }, { mixed, ARRAY_SIZE(mixed) },
+		{ mixed, ARRAY_SIZE(mixed) },
+	};
+	unsigned int slot = pick(rng, NR_SLOTS), set = pick(rng, ARRAY_SIZE(sets));
+	bool returns = one_in(rng, 2), inject = one_in(rng, 6);
+	union bpf_attr attr = {};
+	int program;
+
+	if (w->bpf[slot] > 0)
+		return detach(w, slot);
+
+	say(w, "bpf %u kprobe_multi %s... %s", slot, sets[set].names[0], returns ? "return" : "");
+	program = load_program(BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, 0);
+	if (program < 0)
+		return program;
+
+	attr.link_create.prog_fd = program;
+	attr.link_create.attach_type = BPF_TRACE_KPROBE_MULTI;
+	attr.link_create.kprobe_multi.flags = returns ? BPF_F_KPROBE_MULTI_RETURN : 0;
+	attr.link_create.kprobe_multi.cnt = sets[set].nr;
+	attr.link_create.kprobe_multi.syms = (uintptr_t)sets[set].names;
+	if (inject)
+		fail_allocations(rng);
+	slot = keep(w, slot, program, bpf(BPF_LINK_CREATE, &attr));
+	stop_failing();
+
+	return slot;
+}
+
+/*
+ * Functions with known BTF, found at start. Not schedule(): a task that sleeps
+ * in it below a fexit has no reliable stack, and no live patch comes or goes.
+ */
+static struct {
+	const char *name;
+	int id;
+} fentries[] = {
+	{ "vfs_read", 0 }, { "vfs_write", 0 }, { "vfs_open", 0 }, { "cmdline_proc_show", 0 },
+	{ "wake_up_process", 0 }, { "vfs_unlink", 0 },
+};
+
+int act_bpf_fentry(struct worker *w, struct rng *rng)
+{
+	unsigned int slot = pick(rng, NR_SLOTS), i = pick(rng, ARRAY_SIZE(fentries));
+	bool exit = one_in(rng, 2);
+	union bpf_attr attr = {};
+	int program;
+
+	if (w->bpf[slot] > 0)
+		return detach(w, slot);
+	if (!fentries[i].id)
+		return -ENOENT;
+
+	say(w, "bpf %u %s %s", slot, exit ? "fexit" : "fentry", fentries[i].name);
+	program = load_program(BPF_PROG_TYPE_TRACING, exit ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY,
+			       fentries[i].id);
+	if (program < 0)
+		return program;
+
+	attr.raw_tracepoint.prog_fd = program;
+
+	return keep(w, slot, program, bpf(BPF_RAW_TRACEPOINT_OPEN, &attr));
+}
+
+/* What follows a type in BTF, by its kind */
+static size_t btf_extra(const struct btf_type *type)
+{
+	unsigned int nr = BTF_INFO_VLEN(type->info);
+
+	switch (BTF_INFO_KIND(type->info)) {
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+	case BTF_KIND_DECL_TAG:
+		return sizeof(uint32_t);
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return nr * sizeof(struct btf_member);
+	case BTF_KIND_ENUM:
+		return nr * sizeof(struct btf_enum);
+	case BTF_KIND_ENUM64:
+		return nr * sizeof(struct btf_enum64);
+	case BTF_KIND_FUNC_PROTO:
+		return nr * sizeof(struct btf_param);
+	case BTF_KIND_DATASEC:
+		return nr * sizeof(struct btf_var_secinfo);
+	default:
+		return 0;
+	}
+}
+
+static void find_fentries(const char *btf)
+{
+	const struct btf_header *header = (const void *)btf;
+	const char *types = btf + header->hdr_len + header->type_off;
+	const char *names = btf + header->hdr_len + header->str_off;
+	const struct btf_type *type;
+	int id = 1;
+
+	for (size_t at = 0; at < header->type_len; at += sizeof(*type) + btf_extra(type)) {
+		type = (const void *)(types + at);
+		for (unsigned int i = 0; i < ARRAY_SIZE(fentries); i++) {
+			if (BTF_INFO_KIND(type->info) == BTF_KIND_FUNC &&
+			    !strcmp(names + type->name_off, fentries[i].name))
+				fentries[i].id = id;
+		}
+		id++;
+	}
+}
+
+void attach_setup(void)
+{
+	enum { SIZE = 32 << 20 };
+	char buf[16], *btf = malloc(SIZE);
+
+	if (get(TRACING "/events/ftrace/function/id", buf, sizeof(buf)) > 0)
+		function_event = atoi(buf);
+	if (btf && get("/sys/kernel/btf/vmlinux", btf, SIZE) > 0)
+		find_fentries(btf);
+	free(btf);
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * stress SEED SECONDS: random actions on the function tracers by several
+ * processes, in the guest. tools/kit/stress.d/guest prepares it, and checks what
+ * is left.
+ *
+ * The n-th action of a worker follows from the seed, its number and n, whatever
+ * the time and the others do. ONLY="kind kind" in the environment leaves all
+ * other kinds out, WORKERS="0 3" all other workers; the actions that remain are
+ * the same.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stress.h"
+
+struct shared *shared;
+uint64_t seed;
+
+/* Several actors; the more fuzzers, the more two of them meet */
+static const enum role roles[] = { ACTOR, ACTOR, ACTOR, LOADER, READER, FUZZER, FUZZER };
+
+static int kmsg_fd = -1;
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+void say(struct worker *w, const char *format, ...)
+{
+	char line[256];
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	vsnprintf(w->doing, sizeof(w->doing), format, args);
+	va_end(args);
+	len = snprintf(line, sizeof(line), "stress %u:%lu %s\n", w->number, w->n, w->doing);
+	if (kmsg_fd >= 0)
+		write(kmsg_fd, line, len);
+}
+
+/* To the console, between the actions that led there, and to standard error */
+void complain(const char *format, ...)
+{
+	char line[512];
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = snprintf(line, sizeof(line), "stress: ");
+	len += vsnprintf(line + len, sizeof(line) - len, format, args);
+	va_end(args);
+	if (len > (int)sizeof(line) - 2)
+		len = sizeof(line) - 2;
+	line[len++] = '\n';
+	if (kmsg_fd >= 0)
+		write(kmsg_fd, line, len);
+	write(STDERR_FILENO, line, len);
+}
+
+/* Whether @word is among the words of the environment variable @name, if it is set */
+static bool selected(const char *name, const char *word)
+{
+	const char *list = getenv(name);
+	char padded[1024], wanted[64];
+
+	if (!list || !*list)
+		return true;
+	snprintf(padded, sizeof(padded), " %s ", list);
+	snprintf(wanted, sizeof(wanted), " %s ", word);
+
+	return strstr(padded, wanted);
+}
+
+static unsigned int draw_kind(struct rng *rng, enum role role)
+{
+	unsigned int total = 0, i, n;
+
+	for (i = 0; i < nr_kinds; i++) {
+		if (kinds[i].role == role)
+			total += kinds[i].weight;
+	}
+	n = pick(rng, total);
+	for (i = 0; i < nr_kinds; i++) {
+		if (kinds[i].role != role)
+			continue;
+		if (n < kinds[i].weight)
+			break;
+		n -= kinds[i].weight;
+	}
+
+	return i;
+}
+
+static void count(struct worker *w, unsigned int k, int ret)
+{
+	struct tally *tally = &shared->kind[k];
+
+	if (!ret) {
+		atomic_fetch_add(&tally->done, 1);
+		return;
+	}
+	if (-ret < NR_ERRNO)
+		atomic_fetch_add(&tally->errors[-ret], 1);
+	if (ret == -ENOMEM) {
+		atomic_fetch_add(&tally->nomem, 1);
+		return;
+	}
+	for (const int *e = kinds[k].expected; *e; e++) {
+		if (ret == -*e) {
+			atomic_fetch_add(&tally->refused, 1);
+			return;
+		}
+	}
+	atomic_fetch_add(&tally->unexpected, 1);
+	complain("%u:%lu %s: %s, which was not expected", w->number, w->n, w->doing, strerror(-ret));
+}
+
+static void work(struct worker *w, double end)
+{
+	struct rng rng;
+	unsigned int k;
+
+	/* Not one that goes on when the script has given up */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (w->n = 0; now() < end && !shared->stop; w->n++) {
+		rng_seed(&rng, seed, w->number, w->n);
+		k = draw_kind(&rng, w->role);
+		if (!selected("ONLY", kinds[k].name))
+			continue;
+		count(w, k, kinds[k].act(w, &rng));
+		/* Two processors for all: let the others on */
+		if (one_in(&rng, 4))
+			nap(pick(&rng, 20));
+	}
+	for (int i = 0; i < NR_SLOTS; i++) {
+		if (w->perf[i] > 0)
+			close(w->perf[i]);
+		if (w->bpf[i] > 0)
+			close(w->bpf[i]);
+	}
+	w->idle = true;
+}
+
+static unsigned long all_actions(void)
+{
+	unsigned long n = 0;
+
+	for (unsigned int i = 0; i < nr_kinds; i++) {
+		struct tally *t = &shared->kind[i];
+
+		n += t->done + t->refused + t->nomem + t->unexpected;
+	}
+
+	return n;
+}
+
+static void show_kind(unsigned int k)
+{
+	struct tally *t = &shared->kind[k];
+
+	if (!(t->done + t->refused + t->nomem + t->unexpected))
+		return;
+	printf("%-15s %8lu %8lu %8lu %8lu ", kinds[k].name, t->done, t->refused, t->nomem,
+	       t->unexpected);
+	for (int e = 1; e < NR_ERRNO; e++) {
+		if (t->errors[e])
+			printf(" %s %lu", strerrorname_np(e) ?: "?", t->errors[e]);
+	}
+	putchar('\n');
+}
+
+static void report(void)
+{
+	unsigned long done = 0, refused = 0, nomem = 0, unexpected = 0;
+
+	printf("%-15s %8s %8s %8s %8s  errors\n", "kind", "done", "refused", "no mem", "unexp.");
+	for (unsigned int i = 0; i < nr_kinds; i++) {
+		struct tally *t = &shared->kind[i];
+
+		show_kind(i);
+		done += t->done;
+		refused += t->refused;
+		nomem += t->nomem;
+		unexpected += t->unexpected;
+	}
+	printf("actions %lu: done %lu, refused as expected %lu, out of memory %lu, unexpected %lu\n",
+	       all_actions(), done, refused, nomem, unexpected);
+	printf("allocations failed: %lu of those asked for one by one\n", shared->injected);
+	printf("fuzzed: %lu writes (%lu bytes taken), %lu reads\n", shared->fuzz_writes,
+	       shared->fuzz_bytes, shared->fuzz_reads);
+	printf("calls made: %lu; counts compared: %lu, wrong: %lu; strays: %lu\n", shared->calls,
+	       shared->compared, shared->miscounted, shared->strays);
+}
+
+static void show_stack(pid_t pid)
+{
+	char path[64], buf[4096];
+
+	snprintf(path, sizeof(path), "/proc/%d/stack", pid);
+	if (get(path, buf, sizeof(buf)) > 0)
+		complain("stack:\n%.480s", buf);
+}
+
+/* Wait until all have ended; returns how many have not after @patience seconds */
+static unsigned int wait_for_workers(unsigned int nr, double end, double patience)
+{
+	unsigned int left = nr;
+	double next = now() + 20;
+	pid_t pid;
+	int status;
+
+	while (left && now() < end + patience) {
+		pid = waitpid(-1, &status, WNOHANG);
+		if (pid > 0) {
+			left--;
+			if (status) {
+				complain("a worker died, status %#x", status);
+				atomic_fetch_add(&shared->kind[0].unexpected, 1);
+			}
+			continue;
+		}
+		nap(100);
+		if (now() > next) {
+			next += 20;
+			fprintf(stderr, "stress: %lu actions; %.0f s to go\n", all_actions(),
+				end > now() ? end - now() : 0);
+		}
+	}
+
+	return left;
+}
+
+static void show_stuck(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(roles); i++) {
+		struct worker *w = &shared->worker[i];
+
+		if (!w->pid || w->idle)
+			continue;
+		complain("worker %u is stuck in action %lu: %s", i, w->n, w->doing);
+		show_stack(w->pid);
+	}
+	/* And all that wait without being interruptible, and the locks with lockdep */
+	put("/proc/sysrq-trigger", "w");
+	put("/proc/sysrq-trigger", "d");
+}
+
+static void start_worker(unsigned int i, double end)
+{
+	struct worker *w = &shared->worker[i];
+	pid_t pid;
+
+	w->number = i;
+	w->role = roles[i];
+	pid = fork();
+	if (pid) {
+		w->pid = pid;
+		return;
+	}
+	work(w, end);
+	_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int nr = 0, left;
+	unsigned long bad = 0;
+	double end;
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: stress SEED SECONDS [PATIENCE]\n");
+		return 2;
+	}
+	seed = strtoull(argv[1], NULL, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	if (shared == MAP_FAILED)
+		return 2;
+	kmsg_fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+	modules_setup();
+	attach_setup();
+	actions_setup();
+
+	end = now() + strtod(argv[2], NULL);
+	fflush(stdout);
+	for (unsigned int i = 0; i < ARRAY_SIZE(roles); i++) {
+		char number[16];
+
+		snprintf(number, sizeof(number), "%u", i);
+		if (!selected("WORKERS", number))
+			continue;
+		start_worker(i, end);
+		nr++;
+	}
+
+	left = wait_for_workers(nr, end, argc > 3 ? strtod(argv[3], NULL) : 120);
+	if (left)
+		show_stuck();
+	report();
+	for (unsigned int i = 0; i < nr_kinds; i++)
+		bad += shared->kind[i].unexpected;
+	fflush(stdout);
+	/* What is stuck may have locks that the checks need */
+	if (left)
+		_exit(3);
+
+	return bad || shared->strays || shared->miscounted;
+}
