@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What `make bench` has the guest do. Under icount a nanosecond of the guest's
+ * clocks is an instruction.
+ *
+ *   work getpgid N		N system calls that do next to nothing
+ *   work pipe N		N round trips between two processes
+ *   work fork N		N times fork, exec and wait
+ *		prints nanoseconds by the clock, and of processor time, and for how
+ *		many of them (in steps of a clock tick) the processor was idle
+ *   work write FILE TEXT	one write() to a file of tracefs or procfs
+ *		prints processor time of this process, and of this and all others
+ *
+ * A write that attaches a tracer also waits (for tasks-RCU and the like), and
+ * waiting moves the clock without an instruction: so processor time. Part of the
+ * work may be left to others (kworkers, kthreads), soon or some time later.
+ */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Long enough for tasks-RCU and what is deferred behind it */
+#define SETTLE_SECONDS	5
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static long long now(clockid_t clock)
+{
+	struct timespec t;
+
+	if (clock_gettime(clock, &t))
+		return 0;	/* a process that has ended */
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static long long rusage_time(int who)
+{
+	struct rusage r;
+
+	if (getrusage(who, &r))
+		die("getrusage");
+	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000000LL +
+	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000LL;
+}
+
+static void do_getpgid(long n)
+{
+	while (n--)
+		syscall(SYS_getpgid, 0);
+}
+
+static void pass_on(int from, int to)
+{
+	char c;
+
+	if (read(from, &c, 1) != 1 || write(to, &c, 1) != 1)
+		die("pipe");
+}
+
+static void do_pipe(long n)
+{
+	int there[2], back[2];
+	pid_t child;
+	char c = 0;
+	long i;
+
+	if (pipe(there) || pipe(back))
+		die("pipe");
+	child = fork();
+	if (child < 0)
+		die("fork");
+	if (!child) {
+		for (i = 0; i < n; i++)
+			pass_on(there[0], back[1]);
+		_exit(0);
+	}
+	for (i = 0; i < n; i++) {
+		if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
+			die("pipe");
+	}
+	if (waitpid(child, NULL, 0) != child)
+		die("waitpid");
+	close(there[0]);
+	close(there[1]);
+	close(back[0]);
+	close(back[1]);
+}
+
+static char *self;
+
+static void do_fork(long n)
+{
+	pid_t child;
+	int status;
+
+	while (n--) {
+		child = fork();
+		if (child < 0)
+			die("fork");
+		if (!child) {
+			execl(self, self, "nothing", NULL);
+			_exit(127);
+		}
+		if (waitpid(child, &status, 0) != child || status)
+			die("child");
+	}
+}
+
+/* Nanoseconds that the clock counts while no instruction is executed */
+static long long idle_time(void)
+{
+	long long idle, iowait;
+	char line[256];
+	ssize_t n;
+	int fd;
+
+	fd = open("/proc/stat", O_RDONLY);
+	if (fd < 0)
+		die("/proc/stat");
+	n = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (n < 0)
+		die("/proc/stat");
+	line[n] = 0;
+	if (sscanf(line, "cpu %*d %*d %*d %lld %lld", &idle, &iowait) != 2)
+		die("/proc/stat");
+	return (idle + iowait) * (1000000000LL / sysconf(_SC_CLK_TCK));
+}
+
+static void measure(void (*f)(long), long n)
+{
+	long long clock, cpu, idle;
+
+	f(n / 20 + 1);		/* to warm up: caches, and the tracers' buffers */
+	idle = idle_time();
+	cpu = rusage_time(RUSAGE_SELF) + rusage_time(RUSAGE_CHILDREN);
+	clock = now(CLOCK_MONOTONIC);
+	f(n);
+	clock = now(CLOCK_MONOTONIC) - clock;
+	cpu = rusage_time(RUSAGE_SELF) + rusage_time(RUSAGE_CHILDREN) - cpu;
+	idle = idle_time() - idle;
+	printf("%lld %lld %lld\n", clock, cpu, idle);
+}
+
+/* Processor time of all processes but this one, the kernel's own included */
+static long long others_time(void)
+{
+	long long sum = 0;
+	struct dirent *e;
+	clockid_t clock;
+	pid_t pid;
+	DIR *d;
+
+	d = opendir("/proc");
+	if (!d)
+		die("/proc");
+	while ((e = readdir(d))) {
+		pid = atoi(e->d_name);
+		if (pid > 0 && pid != getpid() && !clock_getcpuclockid(pid, &clock))
+			sum += now(clock);
+	}
+	closedir(d);
+	return sum;
+}
+
+static void do_write(const char *file, const char *text)
+{
+	long long mine, others;
+	int fd;
+
+	fd = open(file, O_WRONLY);
+	if (fd < 0)
+		die(file);
+	others = others_time();
+	mine = now(CLOCK_PROCESS_CPUTIME_ID);
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		die(file);
+	mine = now(CLOCK_PROCESS_CPUTIME_ID) - mine;
+	close(fd);
+	sleep(SETTLE_SECONDS);
+	others = others_time() - others;
+	printf("%lld %lld\n", mine, mine + others);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long n = argc > 2 ? atol(argv[2]) : 0;
+
+	self = argv[0];
+	if (!strcmp(what, "nothing")) {
+		return 0;
+	} else if (!strcmp(what, "write") && argc == 4) {
+		do_write(argv[2], argv[3]);
+	} else if (!strcmp(what, "getpgid") && n > 0) {
+		measure(do_getpgid, n);
+	} else if (!strcmp(what, "pipe") && n > 0) {
+		measure(do_pipe, n);
+	} else if (!strcmp(what, "fork") && n > 0) {
+		measure(do_fork, n);
+	} else {
+		fprintf(stderr, "usage: %s getpgid|pipe|fork N\n"
+			"       %s write FILE TEXT\n", self, self);
+		return 2;
+	}
+	return 0;
+}
