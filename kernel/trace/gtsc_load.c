@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writers for the self-tests of GTSC, see tools/testing/selftests/gtsc.
+ *
+ * What is written to the parameter "do" is done:
+ *
+ *	setup N ROOT NAME SUB_SIZE NR_SUB FLAGS
+ *			set channel N (0 to 3) up; FLAGS as in linux/gtsc.h
+ *	cleanup N	end it, whether it is being written to or not
+ *	start N		start it
+ *	stop N		stop it
+ *	write N COUNT WHO SIZE
+ *			write COUNT records on each CPU, of up to SIZE bytes, in
+ *			the contexts WHO: 1 a task, 2 a timer interrupt, 4 an NMI;
+ *			returns when they are written
+ *	hammer N WHO SIZE
+ *			the same without an end
+ *	rest N		the end of that
+ *	text N LEN	a formatted record of LEN characters
+ *	big N LEN	a record of LEN bytes
+ *	nest N DEPTH	DEPTH records, each within the one before, in one context
+ *
+ * and "counts" shows for each channel: attempts, records written, discarded.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/atomic.h>
+#include <linux/cleanup.h>
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/gtsc.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#ifdef CONFIG_X86_LOCAL_APIC
+#include <asm/apic.h>
+#include <asm/nmi.h>
+#endif
+
+#define NR_CHANNELS	4
+#define TIMER_NS	(200 * NSEC_PER_USEC)
+#define NMI_EVERY	50
+#define DISCARD_EVERY	16
+
+static unsigned int batch = 1;
+module_param(batch, uint, 0644);
+MODULE_PARM_DESC(batch, "Records that a timer interrupt writes, every 200 us (default 1)");
+
+enum who {
+	TASK,
+	TIMER,
+	NMI,
+	NR_WHO,
+};
+
+/* As in gtsc_check.c. @seq counts the attempts of a CPU in a context. */
+struct load_record {
+	u32	magic;
+	u32	len;
+	u16	cpu;
+	u16	who;
+	u32	sum;
+	u64	seq;
+	u8	data[];
+} __packed __aligned(4);
+
+#define LOAD_MAGIC	0x67747363
+
+struct load_count {
+	u64	attempts;
+	u64	written;
+	u64	discarded;
+};
+
+struct load_cpu {
+	struct load_channel	*ch;
+	struct load_count	count[NR_WHO];
+	struct task_struct	*task;
+	struct hrtimer		timer;
+	u64			left[NR_WHO];
+	struct completion	done;
+};
+
+/* Changed by one "do" at a time; kernel_param_lock() */
+static struct load_channel {
+	struct trace_info	*trace;
+	struct load_cpu __percpu *cpu;
+	unsigned int		who;
+	unsigned int		size;
+	bool			busy;
+} channels[NR_CHANNELS];
+
+static u32 sum_of(const struct load_record *record)
+{
+	u32 sum = record->len ^ record->seq ^ record->cpu << 16 ^ record->who;
+
+	for (size_t i = 0; i < record->len - sizeof(*record); i++)
+		sum = sum * 31 + record->data[i];
+
+	return sum;
+}
+
+static void fill(struct load_record *record, u32 len, enum who who, u64 seq)
+{
+	record->magic = LOAD_MAGIC;
+	record->len = len;
+	record->cpu = raw_smp_processor_id();
+	record->who = who;
+	record->seq = seq;
+	for (size_t i = 0; i < len - sizeof(*record); i++)
+		record->data[i] = seq * 7 + i;
+	record->sum = sum_of(record);
+}
+
+static u32 length_of(struct load_channel *ch, u64 seq)
+{
+	u32 more = ch->size - sizeof(struct load_record) + 1;
+
+	return sizeof(struct load_record) + (u32)(seq * 2654435761U) % more;
+}
+
+static void write_one(struct load_channel *ch, enum who who)
+{
+	struct load_count *count = &raw_cpu_ptr(ch->cpu)->count[who];
+	u64 seq = ++count->attempts;
+	u32 len = length_of(ch, seq);
+	struct trace_record record;
+	struct trace_info *trace;
+
+	/* Who finds a channel here may write to it until preemption is enabled */
+	guard(preempt_notrace)();
+
+	trace = READ_ONCE(ch->trace);
+	if (!trace || !trace_reserve(trace, &record, len))
+		return;
+
+	fill(record.data, len, who, seq);
+	if (seq % DISCARD_EVERY) {
+		trace_commit(trace, &record);
+		count->written++;
+	} else {
+		trace_discard(trace, &record);
+		count->discarded++;
+	}
+}
+
+/* NMIs */
+
+#ifdef CONFIG_X86_LOCAL_APIC
+/* NMIs on their way to a CPU; several may arrive as one */
+static DEFINE_PER_CPU(atomic_t, nmis_sent);
+
+static int nmi_handler(unsigned int cmd, struct pt_regs *regs)
+{
+	/* Not all of them at a time: the next one may be pending already */
+	if (atomic_dec_if_positive(this_cpu_ptr(&nmis_sent)) < 0)
+		return NMI_DONE;
+
+	for (unsigned int i = 0; i < NR_CHANNELS; i++) {
+		struct load_channel *ch = &channels[i];
+		struct load_cpu *cpu;
+
+		/* Pairs with the release in start_writers() */
+		if (!smp_load_acquire(&ch->busy) || !(ch->who & BIT(NMI)))
+			continue;
+		cpu = this_cpu_ptr(ch->cpu);
+		if (!cpu->left[NMI])
+			continue;
+		cpu->left[NMI]--;
+		write_one(ch, NMI);
+	}
+
+	return NMI_HANDLED;
+}
+
+/* To the next CPU, which is somewhere in the midst of its own work */
+static void send_nmi(void)
+{
+	int cpu = cpumask_next_wrap(raw_smp_processor_id(), cpu_online_mask, nr_cpu_ids, false);
+
+	if (cpu >= nr_cpu_ids)
+		return;
+
+	atomic_inc(per_cpu_ptr(&nmis_sent, cpu));
+	__apic_send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
+}
+
+static int init_nmi(void)
+{
+	return register_nmi_handler(NMI_LOCAL, nmi_handler, 0, "gtsc_load");
+}
+
+static void exit_nmi(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, "gtsc_load");
+}
+#else
+static void send_nmi(void) { }
+static int init_nmi(void) { return 0; }
+static void exit_nmi(void) { }
+#endif
+
+/* Timers and tasks */
+
+static enum hrtimer_restart timer_fn(struct hrtimer *timer)
+{
+	struct load_cpu *cpu = container_of(timer, struct load_cpu, timer);
+
+	if (!cpu->left[TIMER])
+		return HRTIMER_NORESTART;
+
+	for (unsigned int i = 0; i < batch && cpu->left[TIMER]; i++) {
+		cpu->left[TIMER]--;
+		write_one(cpu->ch, TIMER);
+	}
+	hrtimer_forward_now(timer, ns_to_ktime(TIMER_NS));
+
+	return HRTIMER_RESTART;
+}
+
+static bool work_left(struct load_cpu *cpu)
+{
+	return READ_ONCE(cpu->left[TASK]) || READ_ONCE(cpu->left[TIMER]) ||
+	       READ_ONCE(cpu->left[NMI]);
+}
+
+static int task_fn(void *data)
+{
+	struct load_channel *ch = data;
+	struct load_cpu *cpu = this_cpu_ptr(ch->cpu);
+	unsigned int n = 0;
+
+	if (ch->who & BIT(TIMER))
+		hrtimer_start(&cpu->timer, ns_to_ktime(TIMER_NS), HRTIMER_MODE_REL_PINNED_HARD);
+
+	while (work_left(cpu) && !kthread_should_stop()) {
+		if (cpu->left[TASK]) {
+			cpu->left[TASK]--;
+			write_one(ch, TASK);
+		} else {
+			usleep_range(100, 200);
+		}
+		/* The others may still want some when this CPU has had its own */
+		if (ch->who & BIT(NMI) && n++ % NMI_EVERY == 0)
+			send_nmi();
+		cond_resched();
+	}
+	hrtimer_cancel(&cpu->timer);
+	complete(&cpu->done);
+
+	while (!kthread_should_stop()) {
+		if (ch->who & BIT(NMI))
+			send_nmi();
+		usleep_range(100, 200);
+	}
+
+	return 0;
+}
+
+static void stop_writers(struct load_channel *ch)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct load_cpu *c = per_cpu_ptr(ch->cpu, cpu);
+
+		if (c->task)
+			kthread_stop(c->task);
+		c->task = NULL;
+	}
+
+	/* No NMI is in the midst of it after that */
+	smp_store_release(&ch->busy, false);
+	synchronize_rcu();
+}
+
+static int start_writers(struct load_channel *ch, u64 count, unsigned int who,
+			 unsigned int size)
+{
+	int cpu;
+
+	if (!ch->trace || ch->busy)
+		return -EBUSY;
+	if (!who || who >= BIT(NR_WHO) || size < sizeof(struct load_record) || size > SZ_64K)
+		return -EINVAL;
+
+	ch->who = who;
+	ch->size = size;
+	for_each_possible_cpu(cpu) {
+		struct load_cpu *c = per_cpu_ptr(ch->cpu, cpu);
+
+		c->ch = ch;
+		hrtimer_init(&c->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+		c->timer.function = timer_fn;
+		init_completion(&c->done);
+		for (unsigned int i = 0; i < NR_WHO; i++)
+			c->left[i] = who & BIT(i) && cpu_online(cpu) ? count : 0;
+	}
+	/* All of the above is there for an NMI that sees it */
+	smp_store_release(&ch->busy, true);
+
+	guard(cpus_read_lock)();
+	for_each_online_cpu(cpu) {
+		struct task_struct *task;
+
+		task = kthread_run_on_cpu(task_fn, ch, cpu, "gtsc_load/%u");
+		if (IS_ERR(task)) {
+			stop_writers(ch);
+			return PTR_ERR(task);
+		}
+		per_cpu_ptr(ch->cpu, cpu)->task = task;
+	}
+
+	return 0;
+}
+
+static int do_write(struct load_channel *ch, u64 count, unsigned int who, unsigned int size)
+{
+	int cpu, ret;
+
+	ret = start_writers(ch, count, who, size);
+	if (ret)
+		return ret;
+
+	for_each_possible_cpu(cpu) {
+		struct load_cpu *c = per_cpu_ptr(ch->cpu, cpu);
+
+		if (c->task && wait_for_completion_killable(&c->done))
+			break;
+	}
+	stop_writers(ch);
+
+	return 0;
+}
+
+/* Commands */
+
+static int do_setup(struct load_channel *ch, const char *root, const char *name,
+		    unsigned int sub_size, unsigned int nr_sub, unsigned int flags)
+{
+	struct trace_info *trace;
+
+	if (ch->trace)
+		return -EBUSY;
+
+	trace = trace_setup(root, name, sub_size, nr_sub, flags);
+	if (IS_ERR(trace))
+		return PTR_ERR(trace);
+
+	free_percpu(ch->cpu);
+	ch->cpu = alloc_percpu(struct load_cpu);
+	if (!ch->cpu) {
+		trace_cleanup(trace);
+		return -ENOMEM;
+	}
+	ch->trace = trace;
+
+	return 0;
+}
+
+/* The counts stay until the channel is set up again */
+static void do_cleanup(struct load_channel *ch)
+{
+	struct trace_info *trace = ch->trace;
+
+	/* Those who are at work with it are left to it */
+	WRITE_ONCE(ch->trace, NULL);
+	trace_cleanup(trace);
+	if (ch->busy)
+		stop_writers(ch);
+}
+
+static int do_text(struct load_channel *ch, unsigned int len)
+{
+	int ret = trace_printf(ch->trace, "%0*u\n", len - 1, len);
+
+	return ret == len ? 0 : ret < 0 ? ret : -EIO;
+}
+
+static int do_big(struct load_channel *ch, unsigned int len)
+{
+	void *data __free(kvfree) = kvzalloc(len, GFP_KERNEL);
+
+	return data ? trace_write(ch->trace, data, len) : -ENOMEM;
+}
+
+/* Returns after the last one has been refused, or all are committed */
+static int do_nest(struct load_channel *ch, unsigned int depth)
+{
+	struct trace_record record;
+	int ret;
+
+	if (!trace_reserve(ch->trace, &record, 1))
+		return -ENOBUFS;
+	*(u8 *)record.data = depth;
+	ret = depth > 1 ? do_nest(ch, depth - 1) : 0;
+	trace_commit(ch->trace, &record);
+
+	return ret;
+}
+
+static int do_numbers(struct load_channel *ch, const char *verb, const char *args)
+{
+	unsigned int a = 0, b = 0, c = 0;
+	int nr = sscanf(args, "%u %u %u", &a, &b, &c);
+
+	if (!strcmp(verb, "cleanup")) {
+		do_cleanup(ch);
+		return 0;
+	}
+	if (!strcmp(verb, "start"))
+		return trace_start(ch->trace);
+	if (!strcmp(verb, "stop"))
+		return trace_stop(ch->trace);
+	if (!strcmp(verb, "write") && nr == 3)
+		return do_write(ch, a, b, c);
+	if (!strcmp(verb, "hammer") && nr == 2)
+		return start_writers(ch, U64_MAX, a, b);
+	if (!strcmp(verb, "rest") && ch->busy) {
+		stop_writers(ch);
+		return 0;
+	}
+	if (!strcmp(verb, "text") && nr == 1)
+		return do_text(ch, a);
+	if (!strcmp(verb, "big") && nr == 1)
+		return do_big(ch, a);
+
+	if (!strcmp(verb, "nest") && nr == 1 && a && a <= 8)
+		return do_nest(ch, a);
+
+	return -EINVAL;
+}
+
+static int do_set(const char *val, const struct kernel_param *kp)
+{
+	char *buf __free(kfree) = kstrdup(val, GFP_KERNEL);
+	char *verb, *nr, *root, *name, *rest;
+	unsigned int i, sub_size, nr_sub, flags;
+
+	if (!buf)
+		return -ENOMEM;
+
+	rest = strim(buf);
+	verb = strsep(&rest, " ");
+	nr = strsep(&rest, " ");
+	if (!nr || kstrtouint(nr, 0, &i) || i >= NR_CHANNELS)
+		return -EINVAL;
+
+	if (strcmp(verb, "setup")) {
+		if (!channels[i].trace)
+			return -ENOENT;
+		return do_numbers(&channels[i], verb, rest ?: "");
+	}
+
+	root = strsep(&rest, " ");
+	name = strsep(&rest, " ");
+	if (!name || !rest ||
+	    sscanf(rest, "%u %u %i", &sub_size, &nr_sub, &flags) != 3)
+		return -EINVAL;
+
+	return do_setup(&channels[i], root, name, sub_size, nr_sub, flags);
+}
+
+static const struct kernel_param_ops do_ops = {
+	.set = do_set,
+};
+
+module_param_cb(do, &do_ops, NULL, 0200);
+
+static int counts_get(char *buf, const struct kernel_param *kp)
+{
+	int len = 0;
+
+	for (unsigned int i = 0; i < NR_CHANNELS; i++) {
+		struct load_count all = { };
+		int cpu;
+
+		if (!channels[i].cpu)
+			continue;
+		for_each_possible_cpu(cpu) {
+			struct load_count *count = per_cpu_ptr(channels[i].cpu, cpu)->count;
+
+			for (unsigned int who = 0; who < NR_WHO; who++) {
+				all.attempts += count[who].attempts;
+				all.written += count[who].written;
+				all.discarded += count[who].discarded;
+			}
+		}
+		len += sysfs_emit_at(buf, len, "%u %llu %llu %llu\n", i, all.attempts,
+				     all.written, all.discarded);
+	}
+
+	return len;
+}
+
+static const struct kernel_param_ops counts_ops = {
+	.get = counts_get,
+};
+
+module_param_cb(counts, &counts_ops, NULL, 0400);
+
+static int __init gtsc_load_init(void)
+{
+	return init_nmi();
+}
+module_init(gtsc_load_init);
+
+static void __exit gtsc_load_exit(void)
+{
+	for (unsigned int i = 0; i < NR_CHANNELS; i++) {
+		if (channels[i].trace)
+			do_cleanup(&channels[i]);
+		free_percpu(channels[i].cpu);
+	}
+	exit_nmi();
+}
+module_exit(gtsc_load_exit);
+
+MODULE_DESCRIPTION("Writers for the self-tests of GTSC");
+MODULE_LICENSE("GPL");

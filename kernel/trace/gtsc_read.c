@@ -1,0 +1,680 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Generic trace setup and control: taking records out of the ring buffer.
+ *
+ * A reader takes whole sub-buffers out of the ring buffer, and hands the records
+ * in them to user space one by one. What a reader of a flight channel has got is
+ * kept for a rewind. The reader of a global channel always takes the oldest
+ * record of all CPUs.
+ */
+#define pr_fmt(fmt) "gtsc: " fmt
+
+#include <linux/gtsc.h>
+#include <linux/minmax.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include <uapi/linux/gtsc.h>
+#include <kunit/visibility.h>
+
+#include "gtsc.h"
+
+/* Sub-buffers, see Documentation/trace/ring-buffer-design.rst */
+
+#define COMMIT_SIZE		0xfffff		/* the rest are flags */
+#define TIME_DELTA_BITS		27
+#define TIME_ABSOLUTE_MASK	GENMASK_ULL(58, 0)
+
+static u64 long_time(const struct ring_buffer_event *event)
+{
+	return ((u64)event->array[0] << TIME_DELTA_BITS) + event->time_delta;
+}
+
+/* The slot of a data event, with the room that there is for it */
+static const struct gtsc_slot *event_slot(const struct ring_buffer_event *event,
+					  unsigned int *room)
+{
+	if (event->type_len) {
+		*room = event->type_len * sizeof(event->array[0]);
+		return (const struct gtsc_slot *)event->array;
+	}
+
+	/* The length counts itself */
+	*room = event->array[0] - sizeof(event->array[0]);
+	return (const struct gtsc_slot *)(event->array + 1);
+}
+
+/* Start to read a page that ring_buffer_read_page() has filled */
+VISIBLE_IF_KUNIT void gtsc_open_page(struct gtsc_cursor *cursor,
+				     const struct gtsc_page *page)
+{
+	cursor->page = page;
+	cursor->pos = 0;
+	cursor->end = local_read(&page->commit) & COMMIT_SIZE;
+	cursor->time = page->time;
+}
+EXPORT_SYMBOL_IF_KUNIT(gtsc_open_page);
+
+static bool next_data(struct gtsc_cursor *cursor,
+		      const struct ring_buffer_event *event,
+		      struct gtsc_record *record)
+{
+	const struct gtsc_slot *slot;
+	unsigned int room, size;
+
+	slot = event_slot(event, &room);
+	if (room > cursor->end)
+		return false;
+	size = (const u8 *)slot - (const u8 *)event + ALIGN(room, sizeof(event->array[0]));
+	if (size > cursor->end - cursor->pos || room < sizeof(*slot) ||
+	    slot->len > room - sizeof(*slot))
+		return false;
+
+	cursor->time += event->time_delta;
+	cursor->pos += size;
+
+	record->time = cursor->time;
+	record->len = slot->len;
+	record->data = slot->data;
+
+	return true;
+}
+
+/* The next record of a page; false at its end */
+VISIBLE_IF_KUNIT bool gtsc_next_in_page(struct gtsc_cursor *cursor,
+					struct gtsc_record *record)
+{
+	const struct ring_buffer_event *event;
+
+	while (cursor->pos + sizeof(*event) + sizeof(event->array[0]) <= cursor->end) {
+		event = (const void *)(cursor->page->data + cursor->pos);
+
+		switch (event->type_len) {
+		case RINGBUF_TYPE_PADDING:
+			/* To the end of the page, or in place of what was discarded */
+			if (!event->time_delta)
+				return false;
+			/* 1 is none, but not the end of the page */
+			if (event->time_delta != 1)
+				cursor->time += event->time_delta;
+			cursor->pos += sizeof(*event) + event->array[0];
+			break;
+		case RINGBUF_TYPE_TIME_EXTEND:
+			cursor->time += long_time(event);
+			cursor->pos += sizeof(*event) + sizeof(event->array[0]);
+			break;
+		case RINGBUF_TYPE_TIME_STAMP:
+			cursor->time = long_time(event) |
+				       (cursor->time & ~TIME_ABSOLUTE_MASK);
+			cursor->pos += sizeof(*event) + sizeof(event->array[0]);
+			break;
+		default:
+			return !WARN_ON_ONCE(!next_data(cursor, event, record));
+		}
+	}
+
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(gtsc_next_in_page);
+
+/* What has been read from a flight channel, in chunks of a sub-buffer's size */
+
+struct gtsc_chunk {
+	struct list_head	node;
+	unsigned int		used;
+	unsigned int		nr;
+	u8			data[];
+};
+
+struct gtsc_held {
+	u64	time;
+	u32	len;
+	u8	data[];
+};
+
+static unsigned int held_size(u32 len)
+{
+	return ALIGN(offsetof(struct gtsc_held, data) + len, sizeof(u64));
+}
+
+/* The oldest one, to be used again, if it has been read as a whole */
+static struct gtsc_chunk *recycle_chunk(struct gtsc_source *source)
+{
+	struct gtsc_chunk *chunk;
+
+	chunk = list_first_entry_or_null(&source->chunks, struct gtsc_chunk, node);
+	if (!chunk || chunk == source->chunk)
+		return NULL;
+
+	list_del(&chunk->node);
+	source->nr_chunks--;
+	source->nr_behind -= chunk->nr;
+
+	return chunk;
+}
+
+static struct gtsc_chunk *add_chunk(struct trace_info *trace, struct gtsc_source *source)
+{
+	struct gtsc_chunk *chunk = NULL;
+
+	if (source->nr_chunks >= trace->nr_sub)
+		chunk = recycle_chunk(source);
+	if (!chunk)
+		chunk = kvmalloc(struct_size(chunk, data, gtsc_sub_size(trace)),
+				 GFP_KERNEL | __GFP_NOWARN);
+	if (!chunk)
+		chunk = recycle_chunk(source);
+	if (!chunk)
+		return NULL;
+
+	chunk->used = 0;
+	chunk->nr = 0;
+	list_add_tail(&chunk->node, &source->chunks);
+	source->nr_chunks++;
+	if (!source->chunk) {
+		source->chunk = chunk;
+		source->behind = 0;
+	}
+
+	return chunk;
+}
+
+/* Keep @record. Without memory for that it is read, but not kept. */
+static bool hold(struct trace_info *trace, struct gtsc_source *source,
+		 const struct gtsc_record *record)
+{
+	unsigned int size = held_size(record->len);
+	struct gtsc_chunk *chunk = NULL;
+	struct gtsc_held *held;
+
+	if (!list_empty(&source->chunks))
+		chunk = list_last_entry(&source->chunks, struct gtsc_chunk, node);
+	if (!chunk || gtsc_sub_size(trace) - chunk->used < size)
+		chunk = add_chunk(trace, source);
+	if (!chunk)
+		return false;
+
+	held = (struct gtsc_held *)(chunk->data + chunk->used);
+	held->time = record->time;
+	held->len = record->len;
+	memcpy(held->data, record->data, record->len);
+	chunk->used += size;
+	chunk->nr++;
+
+	return true;
+}
+
+static bool next_held(struct gtsc_source *source, struct gtsc_record *record)
+{
+	const struct gtsc_held *held;
+
+	if (!source->chunk)
+		return false;
+
+	if (source->behind == source->chunk->used) {
+		if (list_is_last(&source->chunk->node, &source->chunks))
+			return false;
+		source->chunk = list_next_entry(source->chunk, node);
+		source->behind = 0;
+	}
+
+	held = (const struct gtsc_held *)(source->chunk->data + source->behind);
+	record->time = held->time;
+	record->len = held->len;
+	record->data = held->data;
+
+	return true;
+}
+
+static void free_chunks(struct gtsc_source *source)
+{
+	struct gtsc_chunk *chunk, *next;
+
+	list_for_each_entry_safe(chunk, next, &source->chunks, node)
+		kvfree(chunk);
+	INIT_LIST_HEAD(&source->chunks);
+	source->nr_chunks = 0;
+	source->chunk = NULL;
+	source->behind = 0;
+	source->nr_behind = 0;
+}
+
+void gtsc_rewind_source(struct gtsc_source *source)
+{
+	source->chunk = list_first_entry_or_null(&source->chunks, struct gtsc_chunk, node);
+	source->behind = 0;
+	atomic64_sub(source->nr_behind, &source->nr_read);
+	source->nr_behind = 0;
+	source->has_next = false;
+	source->sent = 0;
+}
+
+/* Records that have been taken out of the ring buffer, and not been read */
+u64 gtsc_count_source(struct gtsc_source *source)
+{
+	struct gtsc_cursor cursor = source->cursor;
+	struct gtsc_chunk *chunk;
+	struct gtsc_record record;
+	u64 nr = 0;
+
+	list_for_each_entry(chunk, &source->chunks, node)
+		nr += chunk->nr;
+	nr -= source->nr_behind;
+
+	while (gtsc_next_in_page(&cursor, &record))
+		nr++;
+
+	return nr;
+}
+
+/* One CPU */
+
+static bool load_page(struct trace_info *trace, struct gtsc_source *source)
+{
+	if (ring_buffer_alloc_read_page(trace->buffer, source->cpu, &source->page))
+		return false;
+
+	source->cursor = (struct gtsc_cursor){ };
+	if (ring_buffer_read_page(trace->buffer, source->page, gtsc_sub_size(trace),
+				  source->cpu, 0) < 0)
+		return false;
+
+	gtsc_open_page(&source->cursor, ring_buffer_read_page_data(source->page));
+
+	return true;
+}
+
+/*
+ * Find the next record of @source. It is taken from there by gtsc_consume().
+ * @keep: what comes from the ring buffer of a flight channel is kept
+ */
+static bool find_next(struct trace_info *trace, struct gtsc_source *source, bool keep)
+{
+	struct gtsc_record record;
+	struct gtsc_cursor cursor;
+
+	if (source->has_next)
+		return true;
+	if (source->dry)
+		return false;
+
+	source->from_page = false;
+	source->has_next = next_held(source, &source->next);
+	if (source->has_next)
+		return true;
+
+	for (;;) {
+		cursor = source->cursor;
+		if (gtsc_next_in_page(&cursor, &record))
+			break;
+		if (!load_page(trace, source)) {
+			source->dry = true;
+			return false;
+		}
+	}
+
+	source->has_next = true;
+	if (keep && trace->flags & TRACE_FLIGHT_CHANNEL && hold(trace, source, &record)) {
+		source->cursor = cursor;
+		next_held(source, &source->next);
+	} else {
+		source->from_page = true;
+		source->after = cursor;
+		source->next = record;
+	}
+
+	return true;
+}
+
+/* The next record has been read */
+void gtsc_consume(struct gtsc_source *source)
+{
+	if (source->from_page) {
+		source->cursor = source->after;
+	} else {
+		source->behind += held_size(source->next.len);
+		source->nr_behind++;
+	}
+
+	atomic64_inc_return_release(&source->nr_read);
+	source->has_next = false;
+	source->sent = 0;
+}
+
+/* One file */
+
+static bool is_global(struct gtsc_reader *reader)
+{
+	return reader->trace->flags & TRACE_GLOBAL_CHANNEL;
+}
+
+static void look_again(struct gtsc_reader *reader)
+{
+	int cpu;
+
+	for_each_cpu(cpu, reader->cpus)
+		reader->trace->sources[cpu].dry = false;
+}
+
+/* The source with the oldest record, NULL if there is none */
+struct gtsc_source *gtsc_oldest(struct gtsc_reader *reader, bool keep)
+{
+	struct gtsc_source *oldest = NULL;
+	int cpu;
+
+	for_each_cpu(cpu, reader->cpus) {
+		struct gtsc_source *source = &reader->trace->sources[cpu];
+
+		if (find_next(reader->trace, source, keep) &&
+		    (!oldest || source->next.time < oldest->next.time))
+			oldest = source;
+	}
+
+	return oldest;
+}
+
+/*
+ * A record gets its time when it is reserved, so an older one may be committed
+ * on another CPU any time until its writer is done. All that are in work now,
+ * and only they, have preemption disabled: after a grace period of RCU what is
+ * older than now is complete.
+ */
+static void move_horizon(struct gtsc_reader *reader)
+{
+	u64 now = trace_timestamp();
+
+	/* If it is started after that, its records are newer. See start(). */
+	smp_mb();
+	if (READ_ONCE(reader->trace->state) == GTSC_RUNNING)
+		synchronize_rcu();
+
+	reader->horizon = now;
+	look_again(reader);
+}
+
+static struct gtsc_source *next_source(struct gtsc_reader *reader, bool may_wait)
+{
+	struct gtsc_source *source;
+
+	if (reader->partial)
+		return reader->partial;
+
+	source = gtsc_oldest(reader, true);
+	if (!is_global(reader))
+		return source;
+
+	while (source && source->next.time > reader->horizon) {
+		if (!may_wait)
+			return NULL;
+		move_horizon(reader);
+		source = gtsc_oldest(reader, true);
+	}
+
+	return source;
+}
+
+static size_t header_size(struct trace_info *trace)
+{
+	return trace->flags & TRACE_HEADER_CHANNEL ?
+	       sizeof(struct gtsc_record_header) : 0;
+}
+
+/* Copies what has not been sent of the header, as far as there is room for it */
+static size_t send_header(struct gtsc_source *source, size_t size, struct iov_iter *to)
+{
+	struct gtsc_record_header header = {
+		.len	= source->next.len,
+		.cpu	= source->cpu,
+		.time	= source->next.time,
+	};
+
+	if (source->sent >= size)
+		return 0;
+
+	return copy_to_iter((u8 *)&header + source->sent, size - source->sent, to);
+}
+
+/*
+ * Copy the next record of @source. Returns the number of bytes: less than there
+ * is of it if there is no room for more, or if the memory cannot be written to.
+ */
+static size_t send(struct gtsc_reader *reader, struct gtsc_source *source,
+		   const struct file *file, struct iov_iter *to)
+{
+	size_t header = header_size(reader->trace);
+	size_t total = header + source->next.len;
+	size_t before = source->sent;
+
+	source->sent += send_header(source, header, to);
+	if (source->sent >= header)
+		source->sent += copy_to_iter(source->next.data + source->sent - header,
+					     total - source->sent, to);
+	before = source->sent - before;
+
+	reader->partial = NULL;
+	if (source->sent == total)
+		gtsc_consume(source);
+	else if (source->sent)
+		reader->partial = source;
+	reader->partial_file = reader->partial ? file : NULL;
+
+	return before;
+}
+
+/**
+ * gtsc_read - read records
+ * @reader: the records of the file
+ * @file: the file, as it was opened
+ * @to: where to
+ *
+ * As many whole records as there is room for. Only if there is no room for the
+ * first one, a part of it, and the rest of it the next time.
+ *
+ * Context: process context, may sleep.
+ *
+ * Return: bytes; 0 if there is nothing to read; -EFAULT; -ERESTARTSYS.
+ */
+ssize_t gtsc_read(struct gtsc_reader *reader, const struct file *file,
+		  struct iov_iter *to)
+{
+	size_t header = header_size(reader->trace);
+	struct gtsc_source *source = NULL;
+	size_t copied = 0, left, n;
+
+	if (mutex_lock_interruptible(&reader->lock))
+		return -ERESTARTSYS;
+
+	look_again(reader);
+	while (iov_iter_count(to)) {
+		source = next_source(reader, !copied);
+		if (!source)
+			break;
+
+		left = header + source->next.len - source->sent;
+		if (copied && left > iov_iter_count(to))
+			break;
+
+		n = send(reader, source, file, to);
+		copied += n;
+		if (n < left)
+			break;
+	}
+	mutex_unlock(&reader->lock);
+
+	if (!copied && source && iov_iter_count(to))
+		return -EFAULT;
+
+	return copied;
+}
+
+/* Who has got a part of a record, and goes, leaves all of it to the next one */
+void gtsc_end_read(struct gtsc_reader *reader, const struct file *file)
+{
+	guard(mutex)(&reader->lock);
+
+	if (reader->partial_file != file)
+		return;
+
+	reader->partial->sent = 0;
+	reader->partial = NULL;
+	reader->partial_file = NULL;
+}
+
+/* Whether a read would return something */
+bool gtsc_readable(struct gtsc_reader *reader)
+{
+	guard(mutex)(&reader->lock);
+
+	look_again(reader);
+
+	return gtsc_oldest(reader, true);
+}
+
+/* Have the next record that is committed wake those who poll the file */
+void gtsc_arm_wake(struct gtsc_reader *reader)
+{
+	int cpu;
+
+	for_each_cpu(cpu, reader->cpus)
+		WRITE_ONCE(per_cpu_ptr(reader->trace->cpu, cpu)->waiting, true);
+
+	/*
+	 * Before gtsc_readable() looks. As in ring_buffer_poll_wait(), writers have
+	 * no barrier for it: one that is just committing its record may not see it,
+	 * and then the one after it wakes the reader.
+	 */
+	smp_mb();
+}
+
+static void wake(struct irq_work *work)
+{
+	struct gtsc_cpu *cpu = container_of(work, struct gtsc_cpu, wake);
+
+	wake_up_interruptible_poll(&cpu->reader->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/* A channel */
+
+static void init_reader(struct trace_info *trace, struct gtsc_reader *reader,
+			const struct cpumask *cpus)
+{
+	reader->trace = trace;
+	reader->cpus = cpus;
+	mutex_init(&reader->lock);
+	init_waitqueue_head(&reader->wait);
+}
+
+int gtsc_init_readers(struct trace_info *trace)
+{
+	bool global = trace->flags & TRACE_GLOBAL_CHANNEL;
+	int cpu;
+
+	trace->readers = kcalloc(global ? 1 : nr_cpu_ids, sizeof(*trace->readers),
+				 GFP_KERNEL);
+	trace->sources = kcalloc(nr_cpu_ids, sizeof(*trace->sources), GFP_KERNEL);
+	if (!trace->readers || !trace->sources)
+		return -ENOMEM;
+
+	if (global)
+		init_reader(trace, trace->readers, cpu_possible_mask);
+
+	for_each_possible_cpu(cpu) {
+		struct gtsc_cpu *c = per_cpu_ptr(trace->cpu, cpu);
+
+		if (!global)
+			init_reader(trace, &trace->readers[cpu], cpumask_of(cpu));
+		trace->sources[cpu].cpu = cpu;
+		INIT_LIST_HEAD(&trace->sources[cpu].chunks);
+		c->reader = gtsc_reader(trace, cpu);
+		init_irq_work(&c->wake, wake);
+	}
+
+	return 0;
+}
+
+/* Let go of what belongs to the buffer, all of which has been read */
+void gtsc_forget_pages(struct trace_info *trace)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct gtsc_source *source = &trace->sources[cpu];
+
+		free_chunks(source);
+		source->cursor = (struct gtsc_cursor){ };
+		if (source->page)
+			ring_buffer_free_read_page(trace->buffer, cpu, source->page);
+		source->page = NULL;
+	}
+}
+
+void gtsc_free_readers(struct trace_info *trace)
+{
+	int cpu;
+
+	if (trace->sources && trace->readers) {
+		gtsc_forget_pages(trace);
+		for_each_possible_cpu(cpu)
+			irq_work_sync(&per_cpu_ptr(trace->cpu, cpu)->wake);
+	}
+	kfree(trace->sources);
+	kfree(trace->readers);
+}
+
+static unsigned int nr_readers(struct trace_info *trace)
+{
+	return trace->flags & TRACE_GLOBAL_CHANNEL ? 1 : nr_cpu_ids;
+}
+
+/* All of them, in the order of their CPUs, by who holds gtsc_mutex */
+void gtsc_lock_readers(struct trace_info *trace)
+{
+	lockdep_assert_held(&gtsc_mutex);
+
+	for (unsigned int i = 0; i < nr_readers(trace); i++) {
+		if (trace->readers[i].trace)
+			mutex_lock_nest_lock(&trace->readers[i].lock, &gtsc_mutex);
+	}
+}
+
+void gtsc_unlock_readers(struct trace_info *trace)
+{
+	for (unsigned int i = 0; i < nr_readers(trace); i++) {
+		if (trace->readers[i].trace)
+			mutex_unlock(&trace->readers[i].lock);
+	}
+}
+
+void gtsc_wake_readers(struct trace_info *trace)
+{
+	for (unsigned int i = 0; i < nr_readers(trace); i++) {
+		if (trace->readers[i].trace)
+			wake_up_interruptible_all(&trace->readers[i].wait);
+	}
+}
+
+/* The next read of any of the files starts with the oldest record there is */
+void gtsc_rewind(struct trace_info *trace)
+{
+	int cpu;
+
+	lockdep_assert_held(&gtsc_mutex);
+
+	gtsc_lock_readers(trace);
+	for_each_possible_cpu(cpu) {
+		gtsc_rewind_source(&trace->sources[cpu]);
+		gtsc_reader(trace, cpu)->partial = NULL;
+		gtsc_reader(trace, cpu)->partial_file = NULL;
+	}
+	gtsc_unlock_readers(trace);
+	gtsc_wake_readers(trace);
+}
+
+/* Have a page for a CPU: there is no allocating in a panic */
+void gtsc_prepare_dump(struct trace_info *trace, unsigned int cpu)
+{
+	struct gtsc_source *source = &trace->sources[cpu];
+
+	if (!source->page)
+		ring_buffer_alloc_read_page(trace->buffer, cpu, &source->page);
+}

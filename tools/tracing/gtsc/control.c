@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gtsc, the control layer: finds channels in debugfs, and reads and writes their
+ * files.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gtsc.h"
+
+#define DEBUGFS "/sys/kernel/debug"
+
+static int read_file(const char *dir, const char *name, char *buf, size_t size)
+{
+	char path[MAX_PATH + 64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, buf, size - 1);
+	if (n < 0)
+		n = -errno;
+	else
+		buf[n] = '\0';
+	close(fd);
+
+	return n < 0 ? n : 0;
+}
+
+static int write_file(const char *dir, const char *name, const char *text)
+{
+	char path[MAX_PATH + 64];
+	int fd, ret = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+
+	return ret;
+}
+
+static bool has(const char *dir, const char *name)
+{
+	char path[MAX_PATH + 300];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+
+	return !access(path, F_OK);
+}
+
+/* Whether a directory is that of a channel; fills @ch in */
+static bool is_channel(const char *dir, struct channel *ch)
+{
+	char flags[128];
+
+	if (!has(dir, "sub_size") || !has(dir, "nr_sub") || !has(dir, "stats") ||
+	    read_file(dir, "flags", flags, sizeof(flags)))
+		return false;
+
+	memset(ch, 0, sizeof(*ch));
+	snprintf(ch->path, sizeof(ch->path), "%s", dir);
+	if (!strncmp(dir, DEBUGFS "/", sizeof(DEBUGFS)))
+		dir += sizeof(DEBUGFS);
+	snprintf(ch->name, sizeof(ch->name), "%.*s", NAME_SIZE - 1, dir);
+	ch->headers = strstr(flags, "header");
+	ch->flight = strstr(flags, "flight");
+	ch->global = strstr(flags, "global");
+
+	return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct channel *)a)->name, ((const struct channel *)b)->name);
+}
+
+/* The channels in @dir, and @depth levels below it */
+static int look_in(const char *dir, int depth, struct channel *channels, unsigned int max)
+{
+	char path[MAX_PATH];
+	struct dirent *entry;
+	unsigned int nr = 0;
+	DIR *d;
+
+	if (!max)
+		return 0;
+	if (is_channel(dir, channels))
+		return 1;
+
+	d = depth ? opendir(dir) : NULL;
+	if (!d)
+		return 0;
+	while ((entry = readdir(d))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		if (snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name) < (int)sizeof(path))
+			nr += look_in(path, depth - 1, channels + nr, max - nr);
+	}
+	closedir(d);
+	qsort(channels, nr, sizeof(*channels), by_name);
+
+	return nr;
+}
+
+/**
+ * find_channels - the channels of a trace
+ * @what: ROOT/TRACE, ROOT/TRACE/CHANNEL or a directory
+ * @channels: filled in
+ * @max: how many there is room for
+ *
+ * Return: their number, 0 if there is no such trace.
+ */
+int find_channels(const char *what, struct channel *channels, unsigned int max)
+{
+	char path[MAX_PATH];
+	size_t len;
+
+	if (snprintf(path, sizeof(path), "%s%s", *what == '/' ? "" : DEBUGFS "/", what) >=
+	    (int)sizeof(path))
+		return 0;
+	for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
+		path[len - 1] = '\0';
+
+	return look_in(path, 1, channels, max);
+}
+
+/* All channels that there are: two or three levels below the root of debugfs */
+int find_all(struct channel *channels, unsigned int max)
+{
+	return look_in(DEBUGFS, 3, channels, max);
+}
+
+int get_state(const struct channel *ch, char *state, size_t size)
+{
+	int ret = read_file(ch->path, "state", state, size);
+
+	if (!ret)
+		state[strcspn(state, "\n")] = '\0';
+
+	return ret;
+}
+
+int set_state(const struct channel *ch, const char *state)
+{
+	return write_file(ch->path, "state", state);
+}
+
+int get_number(const struct channel *ch, const char *file, unsigned long long *number)
+{
+	char buf[64];
+	int ret = read_file(ch->path, file, buf, sizeof(buf));
+
+	if (!ret)
+		*number = strtoull(buf, NULL, 10);
+
+	return ret;
+}
+
+int put_number(const struct channel *ch, const char *file, unsigned long long number)
+{
+	char buf[32];
+
+	snprintf(buf, sizeof(buf), "%llu", number);
+
+	return write_file(ch->path, file, buf);
+}
+
+int get_stats(const struct channel *ch, struct stats *stats)
+{
+	char buf[1024], *line, *next;
+	const struct {
+		const char *key;
+		unsigned long long *number;
+	} keys[] = {
+		{ "written", &stats->written }, { "read", &stats->read },
+		{ "unread", &stats->unread }, { "overwritten", &stats->overwritten },
+		{ "dropped_full", &stats->full }, { "dropped_too_big", &stats->too_big },
+		{ "dropped_nested", &stats->nested },
+	};
+	int ret = read_file(ch->path, "stats", buf, sizeof(buf));
+
+	memset(stats, 0, sizeof(*stats));
+	if (ret)
+		return ret;
+	for (line = strtok_r(buf, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
+		for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+			size_t len = strlen(keys[i].key);
+
+			if (!strncmp(line, keys[i].key, len) && line[len] == ' ')
+				*keys[i].number = strtoull(line + len, NULL, 10);
+		}
+	}
+
+	return 0;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gtsc, the data layer: how records are printed. One function is one format.
+ */
+#include <byteswap.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gtsc.h"
+
+static struct format *formats;
+
+void add_format(struct format *format)
+{
+	struct format **p = &formats;
+
+	while (*p && strcmp((*p)->name, format->name) < 0)
+		p = &(*p)->next;
+	format->next = *p;
+	*p = format;
+}
+
+const struct format *find_format(const char *name)
+{
+	struct format *f;
+
+	for (f = formats; f; f = f->next) {
+		if (!strcmp(f->name, name))
+			return f;
+	}
+
+	return NULL;
+}
+
+void list_formats(FILE *out)
+{
+	for (struct format *f = formats; f; f = f->next)
+		fprintf(out, "  %-10s %s\n", f->name, f->help);
+}
+
+static void print_where(const struct item *item, FILE *out)
+{
+	if (item->has_header)
+		fprintf(out, "[%5llu.%09llu] %3u %s: ",
+			(unsigned long long)item->time / 1000000000,
+			(unsigned long long)item->time % 1000000000, item->cpu, item->channel);
+	else
+		fprintf(out, "%3u %s: ", item->cpu, item->channel);
+}
+
+GTSC_FORMAT(hex, "bytes in hexadecimal, and those that are text")
+{
+	const uint8_t *p = item->data;
+
+	print_where(item, out);
+	fprintf(out, "%u bytes\n", item->len);
+	for (uint32_t i = 0; i < item->len; i += 16) {
+		uint32_t n = item->len - i < 16 ? item->len - i : 16;
+
+		fprintf(out, "    %04x ", i);
+		for (uint32_t j = 0; j < 16; j++) {
+			if (j < n)
+				fprintf(out, " %02x", p[i + j]);
+			else
+				fputs("   ", out);
+		}
+		fputs("  ", out);
+		for (uint32_t j = 0; j < n; j++)
+			fputc(isprint(p[i + j]) ? p[i + j] : '.', out);
+		fputc('\n', out);
+	}
+}
+
+GTSC_FORMAT(text, "text, a line for each record")
+{
+	uint32_t len = item->len;
+	const char *p = item->data;
+
+	if (item->has_header)
+		print_where(item, out);
+	fwrite(p, len, 1, out);
+	if (item->has_header && (!len || p[len - 1] != '\n'))
+		fputc('\n', out);
+}
+
+GTSC_FORMAT(raw, "the bytes as they are")
+{
+	fwrite(item->data, item->len, 1, out);
+}
+
+GTSC_FORMAT(count, "nothing but the length")
+{
+	print_where(item, out);
+	fprintf(out, "%u\n", item->len);
+}
+
+/* Functions and their callers, of samples/gtsc/gtsc_ftrace.c */
+
+struct symbol {
+	unsigned long long	address;
+	char		*name;
+};
+
+const char *kallsyms_file = "/proc/kallsyms";
+static struct symbol *symbols;
+static size_t nr_symbols;
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void load_symbols(void)
+{
+	static bool loaded;
+	char line[512], name[256], type;
+	size_t room = 0;
+	unsigned long long address;
+	FILE *f;
+
+	if (loaded)
+		return;
+	loaded = true;
+
+	f = fopen(kallsyms_file, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx %c %255s", &address, &type, name) != 3 ||
+		    !address || !strchr("tTwW", type))
+			continue;
+		if (nr_symbols == room) {
+			room = room ? room * 2 : 65536;
+			symbols = realloc(symbols, room * sizeof(*symbols));
+			if (!symbols)
+				exit(1);
+		}
+		symbols[nr_symbols].address = address;
+		symbols[nr_symbols++].name = strdup(name);
+	}
+	if (f)
+		fclose(f);
+	qsort(symbols, nr_symbols, sizeof(*symbols), by_address);
+}
+
+static const char *symbol_at(unsigned long long address,
+			     unsigned long long *offset)
+{
+	size_t low = 0, high = nr_symbols;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (symbols[mid].address <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return NULL;
+	*offset = address - symbols[low - 1].address;
+
+	return symbols[low - 1].name;
+}
+
+static void print_symbol(unsigned long long address, bool with_offset, FILE *out)
+{
+	const char *name;
+	unsigned long long offset;
+
+	load_symbols();
+	name = symbol_at(address, &offset);
+	if (!name)
+		fprintf(out, "0x%llx", address);
+	else if (with_offset)
+		fprintf(out, "%s+0x%llx", name, offset);
+	else
+		fputs(name, out);
+}
+
+GTSC_FORMAT(function, "two addresses of 64 bits: a function and its caller")
+{
+	uint64_t address[2];
+
+	print_where(item, out);
+	if (item->len != sizeof(address)) {
+		fprintf(out, "%u bytes, not two addresses\n", item->len);
+		return;
+	}
+	memcpy(address, item->data, sizeof(address));
+	for (int i = 0; i < 2 && item->swapped; i++)
+		address[i] = bswap_64(address[i]);
+	print_symbol(address[0], false, out);
+	fputs(" <- ", out);
+	print_symbol(address[1], true, out);
+	fputc('\n', out);
+}
