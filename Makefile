@@ -22,7 +22,7 @@ help:
 #:               in their names)
 #:   bench       what tracing costs, in instructions, on the stock kernel and on
 #:               ours: tables and plots in build/bench (QUICK=1: only a call's
-#:               cost)
+#:               cost; T=gtsc: only that of trace channels)
 #:
 #:   guest       boot the kernel and run SCRIPT=file in it
 #:   shell       the same guest, with a shell
