@@ -224,19 +224,31 @@ static int act_default(struct worker *w, struct rng *rng)
 	return ret;
 }
 
-static int act_profiler(struct worker *w, struct rng *rng)
+/* Turns what @file switches on or off */
+static int toggle(struct worker *w, struct rng *rng, const char *what, const char *file,
+		  unsigned int inject_one_in)
 {
 	unsigned int on = pick(rng, 2);
-	bool inject = one_in(rng, 8);
+	bool inject = one_in(rng, inject_one_in);
 	int ret;
 
-	say(w, "profiler %u%s", on, inject ? ", failing" : "");
+	say(w, "%s %u%s", what, on, inject ? ", failing" : "");
 	if (inject)
 		fail_allocations(rng);
-	ret = put(TRACING "/function_profile_enabled", "%u\n", on);
+	ret = put(file, "%u\n", on);
 	stop_failing();
 
 	return ret;
+}
+
+static int act_profiler(struct worker *w, struct rng *rng)
+{
+	return toggle(w, rng, "profiler", TRACING "/function_profile_enabled", 8);
+}
+
+static int act_switch(struct worker *w, struct rng *rng)
+{
+	return toggle(w, rng, "switch", "/proc/sys/kernel/ftrace_mux", 5);
 }
 
 static int act_stack(struct worker *w, struct rng *rng)
@@ -385,21 +397,6 @@ static int act_fprobe(struct worker *w, struct rng *rng)
 		 returns ? "%return" : "");
 
 	return event(w, rng, name, "dynamic_events", definition);
-}
-
-static int act_switch(struct worker *w, struct rng *rng)
-{
-	unsigned int on = pick(rng, 2);
-	bool inject = one_in(rng, 5);
-	int ret;
-
-	say(w, "switch %u%s", on, inject ? ", failing" : "");
-	if (inject)
-		fail_allocations(rng);
-	ret = put("/proc/sys/kernel/ftrace_mux", "%u\n", on);
-	stop_failing();
-
-	return ret;
 }
 
 static int act_enabled(struct worker *w, struct rng *rng)
@@ -554,7 +551,8 @@ const struct kind kinds[] = {
 	{ "hammer", LOADER, 2, act_hammer, ERRORS(ENOENT) },
 	{ "reload", LOADER, 1, act_reload, ERRORS(ENOENT, EEXIST, EWOULDBLOCK) },
 
-	{ "read", READER, 1, act_read, ERRORS(ENOENT, ENODEV) },
+	/* A profile that is reset meanwhile is EBUSY */
+	{ "read", READER, 1, act_read, ERRORS(ENOENT, ENODEV, EBUSY) },
 
 	{ "fuzz", FUZZER, 1, act_fuzz, ERRORS(ENOENT, ENODEV, EEXIST, EINVAL, EACCES) },
 };
