@@ -73,9 +73,8 @@ static __always_inline void wake_reader(struct gtsc_cpu *cpu)
  * and NMI context of a CPU, and one more. Takes no lock.
  *
  * Return: where to write to, aligned to 4 bytes, and to 8 where the architecture
- * needs that; NULL if the channel is not
- * running, the record is too big or empty, the buffer is full, or records are
- * nested too deep.
+ * needs that; NULL if the channel is not running, the record is too big or empty,
+ * the buffer is full, or records are nested too deep.
  */
 void *trace_reserve(struct trace_info *trace, struct trace_record *record,
 		    size_t len)
@@ -685,7 +684,7 @@ EXPORT_SYMBOL_GPL(trace_resize);
 static void free_trace(struct trace_info *trace)
 {
 	gtsc_free_readers(trace);
-	if (!IS_ERR_OR_NULL(trace->buffer))
+	if (trace->buffer)
 		ring_buffer_free(trace->buffer);
 	free_percpu(trace->cpu);
 	kfree(trace);

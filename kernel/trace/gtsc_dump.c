@@ -48,23 +48,6 @@ static bool is_interrupted(struct trace_info *trace)
 	return false;
 }
 
-static struct gtsc_source *oldest_of_all(struct trace_info *trace)
-{
-	struct gtsc_source *source, *oldest = NULL;
-	int cpu;
-
-	if (trace->flags & TRACE_GLOBAL_CHANNEL)
-		return gtsc_oldest(trace->readers, false);
-
-	for_each_possible_cpu(cpu) {
-		source = gtsc_oldest(&trace->readers[cpu], false);
-		if (source && (!oldest || source->next.time < oldest->next.time))
-			oldest = source;
-	}
-
-	return oldest;
-}
-
 /* Go to the oldest record of each CPU; returns how many there are */
 static u64 rewind_all(struct trace_info *trace)
 {
@@ -88,22 +71,23 @@ static u64 rewind_all(struct trace_info *trace)
 
 static void dump(struct trace_info *trace)
 {
-	const char *slash = trace->group->single ? "" : "/";
+	bool single = trace->group->single;
+	const char *slash = single ? "" : "/", *name = single ? "" : trace->name;
+	struct gtsc_reader all = { .trace = trace, .cpus = cpu_possible_mask };
 	struct gtsc_source *source;
 	u64 nr;
 
 	if (is_interrupted(trace)) {
 		pr_emerg("%s%s%s: is being read, not printed\n", trace->group->name, slash,
-			 trace->group->single ? "" : trace->name);
+			 name);
 		return;
 	}
 
 	WRITE_ONCE(trace->live, NULL);
 	nr = rewind_all(trace);
-	pr_emerg("%s%s%s: the newest of %llu records\n", trace->group->name, slash,
-		 trace->group->single ? "" : trace->name, nr);
+	pr_emerg("%s%s%s: the newest of %llu records\n", trace->group->name, slash, name, nr);
 
-	while ((source = oldest_of_all(trace))) {
+	while ((source = gtsc_oldest(&all, false))) {
 		/* The console may be slow */
 		touch_nmi_watchdog();
 		if (nr-- <= dump_records) {

@@ -49,8 +49,11 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* How many records there are in @len bytes, all of which are whole ones */
-static uint64_t count_records(const uint8_t *p, size_t len)
+/*
+ * How many records there are in @len bytes, all of which are whole ones; @time is
+ * that of the last one.
+ */
+static uint64_t count_records(const uint8_t *p, size_t len, uint64_t *time)
 {
 	struct gtsc_record_header h;
 	uint64_t nr = 0;
@@ -61,26 +64,11 @@ static uint64_t count_records(const uint8_t *p, size_t len)
 			break;
 		p += sizeof(h) + h.len;
 		len -= sizeof(h) + h.len;
+		*time = h.time;
 		nr++;
 	}
 
 	return nr;
-}
-
-/* Whether the last of these records was written after @time */
-static bool is_past(const uint8_t *p, size_t len, uint64_t time)
-{
-	struct gtsc_record_header h = { 0 };
-
-	while (len >= sizeof(h)) {
-		memcpy(&h, p, sizeof(h));
-		if (h.len > len - sizeof(h))
-			break;
-		p += sizeof(h) + h.len;
-		len -= sizeof(h) + h.len;
-	}
-
-	return h.time > time;
 }
 
 /*
@@ -97,7 +85,7 @@ static void *read_thread(void *data)
 	struct reader *r = data;
 	struct pollfd pfd = { .fd = r->fd, .events = POLLIN };
 	uint8_t *buf = malloc(READ_SIZE);
-	uint64_t end = 0;
+	uint64_t end = 0, time = 0;
 	bool last;
 	ssize_t n;
 
@@ -128,8 +116,8 @@ static void *read_thread(void *data)
 				break;
 			atomic_fetch_add(&r->bytes, n);
 			if (r->ch->headers)
-				atomic_fetch_add(&r->records, count_records(buf, n));
-			if (last && !r->ch->started && r->ch->headers && is_past(buf, n, end))
+				atomic_fetch_add(&r->records, count_records(buf, n, &time));
+			if (last && !r->ch->started && r->ch->headers && time > end)
 				break;
 			continue;
 		}
