@@ -441,14 +441,20 @@ static struct ftrace_mux_combo *find_combo(const struct combo_key *key)
 	return NULL;
 }
 
-static bool has_tracer(struct ftrace_mux_combo *combo, struct ftrace_ops *ops)
+static bool is_among(struct ftrace_ops *ops, struct ftrace_ops *const *among,
+		     unsigned int nr)
 {
-	for (unsigned int i = 0; i < combo->nr; i++) {
-		if (combo->ops[i] == ops)
+	for (unsigned int i = 0; i < nr; i++) {
+		if (among[i] == ops)
 			return true;
 	}
 
-	return set_has(combo->set, ops);
+	return false;
+}
+
+static bool has_tracer(struct ftrace_mux_combo *combo, struct ftrace_ops *ops)
+{
+	return is_among(ops, combo->ops, combo->nr) || set_has(combo->set, ops);
 }
 
 static enum ftrace_mux_how how_to_call(struct ftrace_ops *ops)
@@ -874,16 +880,6 @@ static bool worth_keeping(struct ftrace_mux_combo *combo, struct dyn_ftrace *rec
 	return combo->nr_calls - nr <= MUX_MORE_CALLS && ftrace_mux_needs_combo(rec);
 }
 
-static bool key_has(const struct combo_key *key, struct ftrace_ops *ops)
-{
-	for (unsigned int i = 0; i < key->nr; i++) {
-		if (key->ops[i] == ops)
-			return true;
-	}
-
-	return false;
-}
-
 /*
  * Let @combo be the trampoline for what its functions want now: the tracers they
  * had, and @ops, or without @ops. They all had the same tracers before, so one of
@@ -900,7 +896,7 @@ static bool follow(struct ftrace_mux_combo *combo, struct ftrace_ops *ops, bool 
 
 	key.regs = combo->regs;
 	if (!collect(rec, &key) || key.nr != combo->nr + (added ? 1 : -1) ||
-	    key.nr < 2 || key_has(&key, ops) != added || find_combo(&key))
+	    key.nr < 2 || is_among(ops, key.ops, key.nr) != added || find_combo(&key))
 		return false;
 
 	if (!added && !worth_keeping(combo, rec, key.nr))

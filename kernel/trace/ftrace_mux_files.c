@@ -322,7 +322,73 @@ static void join_filter(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_del(&ops->mux.filter_node);
-	WRITE_ONCE(ops->func_hash, ops->mux.shared_hash);
+	/* Who reads the new pointer must find the new hashes behind it */
+	smp_store_release(&ops->func_hash, ops->mux.shared_hash);
+}
+
+/*
+ * Whether the files are about @ops and no other tracer, and nobody has the filter
+ * of the function tracer.
+ */
+static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
+{
+	struct ftrace_ops *other;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (ftrace_mux_count_users(tr) > 1)
+		return false;
+
+	for_each_ftrace_mux_tracer(other) {
+		if (other->func_hash == ops->mux.shared_hash)
+			return false;
+	}
+
+	return true;
+}
+
+/*
+ * If @ops is alone, make its filter that of the function tracer, and the two have
+ * it in common again. Changes no function's tracers. Without memory for it they
+ * stay apart.
+ */
+static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
+{
+	struct ftrace_ops_hash *shared = ops->mux.shared_hash;
+	struct ftrace_hash *filter, *exempt;
+
+	lockdep_assert_held(&ftrace_mux_files_mutex);
+
+	guard(mutex)(&shared->regex_lock);
+	guard(mutex)(&ftrace_lock);
+
+	if (!is_alone(ops, tr))
+		return;
+
+	filter = ftrace_copy_hash(ftrace_locked_hash(ops->func_hash->filter_hash));
+	exempt = ftrace_copy_hash(ftrace_locked_hash(ops->func_hash->notrace_hash));
+	if (!filter || !exempt) {
+		free_ftrace_hash(filter);
+		free_ftrace_hash(exempt);
+		return;
+	}
+
+	ftrace_free_mods(&tr->mod_trace);
+	ftrace_free_mods(&tr->mod_notrace);
+	list_splice_init(&ops->mux.mod_trace, &tr->mod_trace);
+	list_splice_init(&ops->mux.mod_notrace, &tr->mod_notrace);
+
+	filter = rcu_replace_pointer(shared->filter_hash, filter,
+				     lockdep_is_held(&ftrace_lock));
+	exempt = rcu_replace_pointer(shared->notrace_hash, exempt,
+				     lockdep_is_held(&ftrace_lock));
+	free_ftrace_hash_rcu(filter);
+	free_ftrace_hash_rcu(exempt);
+
+	join_filter(ops);
+	ops->mux.own_filter = false;
+	/* Files that are open are about a filter that there is no more */
+	ftrace_mux_renew(ops);
 }
 
 /* The first tracer other than @ops that has its filter in common with @ops */
@@ -459,9 +525,12 @@ static bool selects_some(struct ftrace_ops *ops)
  * @changed: whether the filter was set
  *
  * If it was, the filter is the tracer's own from now on: it keeps it when it is
- * disabled and enabled again. Emptying both lists takes it away again.
+ * disabled and enabled again. Emptying both lists takes it away again. But if
+ * there is no other tracer, the filter is that of the function tracer too, as
+ * without the multiplexer: who sets the filter first and then starts a tracer
+ * gets what he has set.
  *
- * Context: process context.
+ * Context: process context, may sleep.
  */
 void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed)
 {
@@ -474,6 +543,9 @@ void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed)
 		if (changed && ops->mux.shared_hash)
 			ops->mux.own_filter = selects_some(ops);
 	}
+
+	if (changed && ops->mux.shared_hash && !has_shared_hash(ops))
+		share_filter(ops, iter->tr);
 
 	mutex_unlock(&ftrace_mux_files_mutex);
 }
@@ -605,11 +677,16 @@ static void sections_stop(struct seq_file *m, void *v)
 
 static int sections_show(struct seq_file *m, void *v)
 {
+	struct ftrace_mux_section *section = current_section(m);
 	size_t start = m->count;
 	size_t prefix;
 	int ret;
 
-	seq_printf(m, "[%20s] ", current_section(m)->name);
+	/* A function trigger belongs to no tracer */
+	if (section->iter.flags & FTRACE_ITER_PROBE)
+		return show_ftrace_seq_ops.show(m, v);
+
+	seq_printf(m, "[%20s] ", section->name);
 	prefix = m->count;
 	ret = show_ftrace_seq_ops.show(m, v);
 
@@ -678,8 +755,8 @@ static int init_sections(struct ftrace_mux_sections *all, int flag)
 		section++;
 	}
 
-	/* The function triggers are those of the instance: show them once */
-	all->section[0].iter.flags |= flag & FTRACE_ITER_DO_PROBES;
+	/* The function triggers are those of the instance: show them once, last */
+	all->section[all->nr - 1].iter.flags |= flag & FTRACE_ITER_DO_PROBES;
 
 	return 0;
 }

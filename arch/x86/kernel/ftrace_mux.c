@@ -337,11 +337,6 @@ static void emit_trampoline(struct mux_code *code, struct ftrace_mux_call *calls
 	emit_exit(code);
 }
 
-static unsigned int room_for(unsigned int size)
-{
-	return round_up(size, MUX_UNIT);
-}
-
 /**
  * arch_ftrace_mux_create - make a trampoline for a combination of tracers
  * @calls: what it is to call, first those that need no help, then those that
@@ -370,7 +365,8 @@ unsigned long arch_ftrace_mux_create(struct ftrace_mux_call *calls, unsigned int
 
 	emit_trampoline(&code, calls, nr);
 	*size = code.size;
-	*room = room_for(code.size + more * (t->unguard - t->args + JMP32_INSN_SIZE));
+	*room = round_up(code.size + more * (t->unguard - t->args + JMP32_INSN_SIZE),
+			 MUX_UNIT);
 
 	u8 *buf __free(kfree) = kmalloc(code.size, GFP_KERNEL);
 	if (!buf)
