@@ -1103,21 +1103,6 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_renew - let open files know that the filter of a tracer is another one
- * @ops: the tracer, registered
- *
- * As if it had been unregistered and registered again: see ftrace_mux_find().
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_renew(struct ftrace_ops *ops)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	ops->mux.seq = ++last_seq;
-}
-
-/**
  * ftrace_mux_hold_default - about to unregister a tracer and register it again
  * @ops: the tracer, registered
  *

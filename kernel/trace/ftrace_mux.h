@@ -58,7 +58,6 @@ bool ftrace_mux_is_enabled(void);
 struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr);
 void ftrace_mux_set_default(struct ftrace_ops *ops);
 struct ftrace_ops *ftrace_mux_find(u64 seq);
-void ftrace_mux_renew(struct ftrace_ops *ops);
 bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
 unsigned int ftrace_mux_count_users(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);

@@ -298,6 +298,10 @@ static int split_filter(struct ftrace_ops *ops)
 
 	list_add(&ops->mux.filter_node, &ftrace_mux_filters);
 
+	/* What a file that had been opened before join_filter() has left there */
+	ftrace_free_mods(&ops->mux.mod_trace);
+	ftrace_free_mods(&ops->mux.mod_notrace);
+
 	/* What join_filter() may have left behind */
 	filter = rcu_replace_pointer(ops->local_hash.filter_hash, filter,
 				     lockdep_is_held(&ftrace_lock));
@@ -387,8 +391,6 @@ static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
 
 	join_filter(ops);
 	ops->mux.own_filter = false;
-	/* Files that are open are about a filter that there is no more */
-	ftrace_mux_renew(ops);
 }
 
 /* The first tracer other than @ops that has its filter in common with @ops */
@@ -472,6 +474,9 @@ static int open_default(struct trace_array *tr, int flag, struct file *file)
  * ftrace_mux_filter_alive - whether the filter of an open file can be changed
  * @iter: the iterator of the file
  *
+ * If so, what is for modules to come goes to where it belongs by now: the filter
+ * may have become that of the function tracer since the file was opened.
+ *
  * Context: process context, takes ftrace_lock.
  *
  * Return: false if the tracer has been unregistered since the file was opened.
@@ -483,18 +488,42 @@ bool ftrace_mux_filter_alive(struct ftrace_iterator *iter)
 
 	guard(mutex)(&ftrace_lock);
 
-	return !ftrace_is_dead() && ftrace_mux_find(iter->mux_seq);
+	if (ftrace_is_dead() || !ftrace_mux_find(iter->mux_seq))
+		return false;
+
+	iter->mod_head = ftrace_mod_head(iter->tr, iter->ops,
+					 !(iter->flags & FTRACE_ITER_NOTRACE));
+	return true;
+}
+
+/* A filter that became that of the function tracer may be another tracer's, too */
+static bool filter_is_ready(struct ftrace_iterator *iter)
+{
+	bool several;
+
+	lockdep_assert_held(&ftrace_mux_files_mutex);
+
+	if (!ftrace_mux_filter_alive(iter))
+		return false;
+
+	scoped_guard(mutex, &ftrace_lock)
+		several = ftrace_mux_count_users(iter->tr) > 1;
+
+	if (!several || !has_shared_hash(iter->ops))
+		return true;
+
+	return !split_filter(iter->ops) && ftrace_mux_filter_alive(iter);
 }
 
 /**
  * ftrace_mux_filter_begin - start to change the filter of an open file
  * @iter: the iterator of the file
  *
- * Context: process context. If it returns true, the tracer stays registered
- * until ftrace_mux_filter_end().
+ * Context: process context, may sleep. If it returns true, the tracer stays
+ * registered until ftrace_mux_filter_end().
  *
- * Return: false if the tracer has been unregistered since the file was opened:
- * there is nothing to change.
+ * Return: false if there is nothing to change: the tracer has been unregistered
+ * since the file was opened, or there is no memory for a filter of its own.
  */
 bool ftrace_mux_filter_begin(struct ftrace_iterator *iter)
 {
@@ -502,7 +531,7 @@ bool ftrace_mux_filter_begin(struct ftrace_iterator *iter)
 		return true;
 
 	mutex_lock(&ftrace_mux_files_mutex);
-	if (ftrace_mux_filter_alive(iter))
+	if (filter_is_ready(iter))
 		return true;
 
 	mutex_unlock(&ftrace_mux_files_mutex);
@@ -540,7 +569,7 @@ void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed)
 		return;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		if (changed && ops->mux.shared_hash)
+		if (changed && ops->mux.shared_hash && !has_shared_hash(ops))
 			ops->mux.own_filter = selects_some(ops);
 	}
 
