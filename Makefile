@@ -7,6 +7,7 @@ KIT := tools/kit
 
 export SCRIPT STOCK DEBUG SELFTEST ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T CONFIG
 export KERNEL_SRC KERNEL_TREE SEED MINUTES QUICK ROUNDTRIPS FORKS
+export ARCH BITS R6
 
 .PHONY: help run test bench guest shell kselftest stress series check deb menuconfig \
 	clean distclean deps kernel rootfs
@@ -43,6 +44,8 @@ help:
 #:                      linux-source-6.12)
 #:   KERNEL_TREE=dir    use this tree as it stands, without our patches
 #:   STOCK=1            the unpatched kernel
+#:   ARCH=mips          for MIPS, in an emulated Malta board: run, guest, shell,
+#:                      kselftest, bench (BITS=32 or 64; R6=1: its release 6)
 #:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak, fault injection
 #:                      and, with SELFTEST=1, the tracers' start-up tests
 #: for guest, shell and kselftest:

@@ -24,6 +24,34 @@ on() { [[ -n ${!1:-} && ${!1} != 0 ]]; }
 # test can compare the two)
 on_tree() { [[ -n ${KERNEL_TREE:-} ]] && ! on STOCK; }
 
+# What ARCH and BITS (and R6) name: this machine's kind, or MIPS
+#   MACHINE      its name in file names, empty for x86_64
+#   KERNEL_ARCH  what the kernel's make calls it
+#   CROSS        prefix of its compiler
+#   QEMU_SYSTEM  its emulator
+#   DEBIAN_ARCH  what Debian calls its programs, empty for those of this machine
+#   ROOTFS       the guest's root file system
+case ${ARCH:-x86_64} in
+x86|x86_64)
+	MACHINE='' KERNEL_ARCH=x86_64 CROSS='' QEMU_SYSTEM=qemu-system-x86_64 DEBIAN_ARCH=''
+	;;
+mips)
+	MACHINE=mips${BITS:-32}
+	KERNEL_ARCH=mips
+	case ${BITS:-32} in
+	32) DEBIAN_ARCH=mipsel CROSS=mipsel-linux-gnu- ;;
+	64) DEBIAN_ARCH=mips64el CROSS=mips64el-linux-gnuabi64- ;;
+	*) die "BITS=$BITS is neither 32 nor 64" ;;
+	esac
+	QEMU_SYSTEM=qemu-system-$DEBIAN_ARCH
+	if on R6; then MACHINE+=r6; fi
+	;;
+*)
+	die "ARCH=$ARCH is neither x86_64 nor mips"
+	;;
+esac
+ROOTFS=$BUILD/rootfs${DEBIAN_ARCH:+-$DEBIAN_ARCH}
+
 # select_kernel: which kernel do STOCK, DEBUG and KERNEL_TREE name?
 #   FLAVOUR  its name in messages and file names
 #   SRC OBJ  source tree and object directory
@@ -37,8 +65,8 @@ select_kernel()
 		SRC=$(realpath -e "$KERNEL_TREE") || die "KERNEL_TREE=$KERNEL_TREE: no such directory"
 		[[ -f $SRC/Kbuild ]] || die "KERNEL_TREE=$KERNEL_TREE is no kernel tree"
 	fi
-	FLAVOUR=$tree
-	OBJ=$BUILD/$tree/kernel
+	FLAVOUR=$tree${MACHINE:+-$MACHINE}
+	OBJ=$BUILD/$tree/kernel${MACHINE:+-$MACHINE}
 	if on DEBUG; then
 		FLAVOUR=$tree-debug
 		OBJ=$OBJ-debug
@@ -104,13 +132,29 @@ cause()
 		"$1" | head -n 30 >&2 || tail -n 15 "$1" >&2
 }
 
+# patchable_option: what gcc needs for MIPS to put the NOPs of patchable functions
+# where they are executed. It has a name of its own for each version of the script
+# behind it, so that ccache does not take one for the other.
+patchable_option()
+{
+	local tools=$SRC/arch/mips/tools dir
+	# The stock kernel has no use for it, and a gcc without the fault neither
+	[[ $KERNEL_ARCH == mips && -f $tools/patchable-as.sh ]] || return 0
+	if "$tools/gcc-check-fpatchable-function-entry.sh" "${CROSS}objdump" "${CROSS}gcc"; then
+		return
+	fi
+	dir=$BUILD/as/$DEBIAN_ARCH-$(sha256sum < "$tools/patchable-as.sh" | cut -c 1-12)
+	[[ -x $dir/as ]] || "$tools/patchable-as.sh" setup "$dir" "${CROSS}gcc"
+	echo " -B$dir"
+}
+
 # kernel_make ARGUMENT...: make in the selected kernel's object directory. The
 # build must not depend on where the checkout is, nor on our own make's
 # variables. With ccache, a file that is the same in two trees is compiled once:
 # paths are relative, and relative to equal places (build/*/kernel*, ../src).
 kernel_make()
 {
-	local cc=${CC:-gcc} args=()
+	local cc=${CC:-${CROSS}gcc$(patchable_option)} args=()
 	if command -v ccache > /dev/null; then
 		cc="ccache $cc"
 		args+=(HOSTCC="ccache gcc" KCPPFLAGS="-fmacro-prefix-map=../src/=")
@@ -120,5 +164,6 @@ kernel_make()
 		CCACHE_BASEDIR="$BUILD" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 \
 		KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' \
 		KBUILD_BUILD_USER=kit KBUILD_BUILD_HOST=kit \
-		make -j"$(nproc)" -C "$SRC" O="$OBJ" ARCH=x86_64 CC="$cc" "${args[@]}" "$@"
+		make -j"$(nproc)" -C "$SRC" O="$OBJ" ARCH=$KERNEL_ARCH \
+		${CROSS:+CROSS_COMPILE=$CROSS} CC="$cc" "${args[@]}" "$@"
 }
