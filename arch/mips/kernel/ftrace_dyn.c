@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Dynamic ftrace with call sites by -fpatchable-function-entry
+ *
+ * The idea of the stub is that of Huang Pei's RFC series of 2021, the rest
+ * follows arch/loongarch/kernel/ftrace_dyn.c and arch/x86/kernel/ftrace.c.
+ */
+
+/*
+ * The compiler starts a function with three NOPs, which become a stub:
+ *
+ *	      compiled	  off		  on		  on, all registers
+ *	ip+0  nop	  lui  $1, %hi	  lui  $1, %hi	  lui  $1, %hi
+ *	ip+4  nop	  nop		  jalr $12, $1	  jalr $12, $1
+ *	ip+8  nop	  li   $13, 0|1	  li   $13, 0	  li   $13, 1
+ *
+ * %hi is that of ftrace_caller(), whose address has a lower half of zero: any
+ * function can be reached from anywhere, and a module needs no PLT.  ra isn't
+ * touched.  $1, $12 and $13 carry no argument in either ABI and needn't be
+ * preserved by a function, so "off" is three instructions without effect.
+ *
+ * Once the stub is there, each change is to one aligned word, and none needs
+ * another CPU to stop:
+ *
+ * - The words are independent of each other.  An instruction fetch sees an
+ *   aligned word either as it was or as it is, the first word never changes,
+ *   and each of the four combinations of the second and the third is one of the
+ *   states above.  Whichever of them a CPU meets, and be it one that never was
+ *   in memory due to stale cache lines, it either doesn't call the trampoline
+ *   or calls it properly.
+ *
+ * - What may be wrong for a while is which registers are saved.  The third
+ *   word is made visible to all CPUs before the second word becomes the call,
+ *   so a function that was off never calls in the wrong mode.  A function that
+ *   was on may save too little while all registers are being asked for: then
+ *   ftrace_get_regs() is NULL, and ftrace doesn't call those who insist.
+ *
+ * - No thread is at the second word without having executed the first, for it
+ *   isn't possible to put a probe on the second or the third word.  A thread
+ *   that is interrupted before the second word has the upper half in its saved
+ *   $1, and it may execute the second word as it is by then.
+ *
+ * - A thread that is interrupted in the delay slot of the call, by whatever it
+ *   is, has the call's address in EPC and restarts there.  The call may
+ *   be executed once more as it doesn't change $1, the register that it jumps
+ *   to - with "jalr $1, $1", it would jump somewhere else.  If it's a NOP by
+ *   then, the thread just goes on.  A thread that is interrupted at the third
+ *   word without a call before it restarts at the third word.
+ *
+ * The very first change, from the NOPs to the stub, is another matter: a thread
+ * that had executed the first NOP and then met the call would jump to wherever
+ * $1 points.  It's done before anyone can execute the function while it could
+ * be turned on: for the kernel while booting with interrupts disabled, and for
+ * modules before they go live.  This needs the icache to be flushed then, not
+ * only when the stub is turned on.
+ */
+
+#include <linux/cacheflush.h>
+#include <linux/export.h>
+#include <linux/ftrace.h>
+#include <linux/init.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#include <asm/asm.h>
+#include <asm/inst.h>
+
+#if defined(CONFIG_64BIT) && VMLINUX_LOAD_ADDRESS < 0xffffffff80000000
+#error "The stub can't reach a kernel outside of the sign-extended 32 bits"
+#endif
+
+/* Offsets of the words that change */
+#define STUB_CALL	4
+#define STUB_MODE	8
+
+#define INSN_NOP		0
+#define INSN_LUI(rt, imm)	((u32)lui_op << 26 | (rt) << 16 | (imm))
+#define INSN_LI(rt, imm)	((u32)addiu_op << 26 | (rt) << 16 | (imm))
+#define INSN_JALR(rd, rs) \
+	((u32)spec_op << 26 | (rs) << 21 | (rd) << 11 | jalr_op)
+
+#define INSN_CALL		INSN_JALR(FTRACE_STUB_RA, 1)
+#define INSN_MODE(full)		INSN_LI(FTRACE_STUB_MODE, full)
+
+ftrace_func_t ftrace_caller_func = ftrace_stub;
+
+/* A breakpoint there would be hit once more by what handles it */
+NOKPROBE_SYMBOL(ftrace_caller);
+NOKPROBE_SYMBOL(ftrace_stub);
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+NOKPROBE_SYMBOL(ftrace_stub_direct_tramp);
+#endif
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+NOKPROBE_SYMBOL(return_to_handler);
+#endif
+
+static u32 insn_load_trampoline(void)
+{
+	/* At run time, as the kernel may have been relocated. */
+	return INSN_LUI(1, (FTRACE_ADDR >> 16) & 0xffff);
+}
+
+static int read_insn(unsigned long addr, u32 *insn)
+{
+	int faulted;
+
+	safe_load_code(*insn, addr, faulted);
+
+	return faulted ? -EFAULT : 0;
+}
+
+static int write_insn(unsigned long addr, u32 insn)
+{
+	int faulted;
+
+	safe_store_code(insn, addr, faulted);
+
+	return faulted ? -EFAULT : 0;
+}
+
+static void flush_stub(unsigned long ip)
+{
+	flush_icache_range(ip, ip + MCOUNT_INSN_SIZE);
+}
+
+static int check_insn(unsigned long addr, u32 expected)
+{
+	u32 insn;
+	int ret;
+
+	ret = read_insn(addr, &insn);
+	if (ret)
+		return ret;
+
+	return insn == expected ? 0 : -EINVAL;
+}
+
+/* Is there a stub at @ip, with @call as its second word? */
+static int check_stub(unsigned long ip, u32 call)
+{
+	u32 mode;
+	int ret;
+
+	ret = check_insn(ip, insn_load_trampoline());
+	if (ret)
+		return ret;
+
+	ret = check_insn(ip + STUB_CALL, call);
+	if (ret)
+		return ret;
+
+	ret = read_insn(ip + STUB_MODE, &mode);
+	if (ret)
+		return ret;
+
+	return (mode & ~1) == INSN_MODE(0) ? 0 : -EINVAL;
+}
+
+/*
+ * Have the stub ask for what @addr needs. Direct trampolines aren't called from
+ * the stub but from ftrace_caller(), by an ops that needs all registers.
+ *
+ * Returns whether the stub changed, or a negative error code.
+ */
+static int set_mode(unsigned long ip, unsigned long addr)
+{
+	u32 mode = INSN_MODE(addr != FTRACE_ADDR);
+	u32 old;
+	int ret;
+
+	ret = read_insn(ip + STUB_MODE, &old);
+	if (ret)
+		return ret;
+
+	if (old == mode)
+		return 0;
+
+	return write_insn(ip + STUB_MODE, mode) ?: 1;
+}
+
+/**
+ * ftrace_init_nop - turn the NOPs of a function into a stub that is off
+ * @mod: the module of the function, or NULL
+ * @rec: the function's record
+ *
+ * Return: 0, -EINVAL if there aren't three NOPs, -EFAULT
+ */
+int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
+{
+	unsigned long ip = rec->ip;
+	unsigned long addr;
+	int ret;
+
+	for (addr = ip; addr < ip + MCOUNT_INSN_SIZE; addr += 4) {
+		ret = check_insn(addr, INSN_NOP);
+		if (ret)
+			return ret;
+	}
+
+	ret = write_insn(ip, insn_load_trampoline());
+	if (ret)
+		return ret;
+
+	ret = write_insn(ip + STUB_MODE, INSN_MODE(0));
+	if (ret)
+		return ret;
+
+	/* Those of a module are flushed together, see flush_module(). */
+	if (!mod)
+		flush_stub(ip);
+
+	return 0;
+}
+
+#ifdef CONFIG_MODULES
+static void flush_module_text(const struct module_memory *mem)
+{
+	if (mem->size)
+		flush_icache_range((unsigned long)mem->base,
+				   (unsigned long)mem->base + mem->size);
+}
+
+/* The stubs of a module that is about to be used are new to all CPUs. */
+static int flush_module(struct notifier_block *nb, unsigned long state,
+			void *data)
+{
+	struct module *mod = data;
+
+	if (state != MODULE_STATE_COMING)
+		return NOTIFY_DONE;
+
+	flush_module_text(&mod->mem[MOD_TEXT]);
+	flush_module_text(&mod->mem[MOD_INIT_TEXT]);
+
+	return NOTIFY_OK;
+}
+
+static struct notifier_block flush_module_nb = {
+	.notifier_call = flush_module,
+};
+
+static int __init flush_module_init(void)
+{
+	return register_module_notifier(&flush_module_nb);
+}
+early_initcall(flush_module_init);
+#endif /* CONFIG_MODULES */
+
+/**
+ * ftrace_make_call - turn a stub on
+ * @rec: the function's record
+ * @addr: what ftrace wants to be called
+ *
+ * Return: 0, -EINVAL if the stub isn't off, -EFAULT
+ */
+int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
+{
+	int ret;
+
+	ret = check_stub(rec->ip, INSN_NOP);
+	if (ret)
+		return ret;
+
+	ret = set_mode(rec->ip, addr);
+	if (ret < 0)
+		return ret;
+	if (ret)
+		flush_stub(rec->ip);
+
+	ret = write_insn(rec->ip + STUB_CALL, INSN_CALL);
+	if (ret)
+		return ret;
+
+	flush_stub(rec->ip);
+
+	return 0;
+}
+
+/**
+ * ftrace_make_nop - turn a stub off
+ * @mod: the module of the function, or NULL
+ * @rec: the function's record
+ * @addr: what is being called
+ *
+ * Return: 0, -EINVAL if the stub isn't on, -EFAULT
+ */
+int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec,
+		    unsigned long addr)
+{
+	int ret;
+
+	ret = check_stub(rec->ip, INSN_CALL);
+	if (ret)
+		return ret;
+
+	ret = write_insn(rec->ip + STUB_CALL, INSN_NOP);
+	if (ret)
+		return ret;
+
+	flush_stub(rec->ip);
+
+	return 0;
+}
+
+/**
+ * ftrace_modify_call - change what a stub that is on asks for
+ * @rec: the function's record
+ * @old_addr: what is being called
+ * @addr: what ftrace wants to be called
+ *
+ * Return: 0, -EINVAL if the stub isn't on, -EFAULT
+ */
+int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr,
+		       unsigned long addr)
+{
+	int ret;
+
+	ret = check_stub(rec->ip, INSN_CALL);
+	if (ret)
+		return ret;
+
+	ret = set_mode(rec->ip, addr);
+	if (ret > 0)
+		flush_stub(rec->ip);
+
+	return min(ret, 0);
+}
+
+/* Stubs that were written to and have to be flushed */
+struct flush_range {
+	unsigned long start;
+	unsigned long end;
+};
+
+static void flush_range_now(struct flush_range *range)
+{
+	if (range->start != range->end)
+		flush_icache_range(range->start, range->end);
+	range->start = 0;
+	range->end = 0;
+}
+
+/*
+ * Stubs that are less than a page apart are flushed together, as is all of the
+ * kernel's text.  Farther apart, there may be unmapped memory between modules.
+ */
+static bool flush_range_fits(const struct flush_range *range, unsigned long ip)
+{
+	if (ip + PAGE_SIZE > range->start && ip < range->end + PAGE_SIZE)
+		return true;
+
+	return core_kernel_text(ip) && core_kernel_text(range->start);
+}
+
+static void flush_range_add(struct flush_range *range, unsigned long ip)
+{
+	if (range->start == range->end || !flush_range_fits(range, ip)) {
+		flush_range_now(range);
+		range->start = ip;
+		range->end = ip + MCOUNT_INSN_SIZE;
+		return;
+	}
+
+	range->start = min(range->start, ip);
+	range->end = max(range->end, ip + MCOUNT_INSN_SIZE);
+}
+
+/* Check the stub of @rec, and have it ask for what it will be turned on for. */
+static int prepare_rec(struct dyn_ftrace *rec, bool enable,
+		       struct flush_range *range)
+{
+	int type = ftrace_test_record(rec, enable);
+	int ret;
+
+	if (type == FTRACE_UPDATE_IGNORE)
+		return 0;
+
+	ret = check_stub(rec->ip, type == FTRACE_UPDATE_MAKE_CALL ?
+				  INSN_NOP : INSN_CALL);
+	if (ret || type == FTRACE_UPDATE_MAKE_NOP)
+		return ret;
+
+	ret = set_mode(rec->ip, ftrace_get_addr_new(rec));
+	if (ret > 0)
+		flush_range_add(range, rec->ip);
+
+	return min(ret, 0);
+}
+
+/* Turn the stub of @rec on or off. */
+static int update_rec(struct dyn_ftrace *rec, bool enable,
+		      struct flush_range *range)
+{
+	int ret;
+
+	switch (ftrace_update_record(rec, enable)) {
+	case FTRACE_UPDATE_MAKE_CALL:
+		ret = write_insn(rec->ip + STUB_CALL, INSN_CALL);
+		break;
+	case FTRACE_UPDATE_MAKE_NOP:
+		ret = write_insn(rec->ip + STUB_CALL, INSN_NOP);
+		break;
+	default:
+		return 0;
+	}
+	if (ret)
+		return ret;
+
+	flush_range_add(range, rec->ip);
+
+	return 0;
+}
+
+static bool update_recs(bool enable,
+			int (*update)(struct dyn_ftrace *rec, bool enable,
+				      struct flush_range *range))
+{
+	struct flush_range range = { };
+	struct ftrace_rec_iter *iter;
+	struct dyn_ftrace *rec;
+	int ret;
+
+	for_ftrace_rec_iter(iter) {
+		rec = ftrace_rec_iter_record(iter);
+		ret = update(rec, enable, &range);
+		if (ret) {
+			flush_range_now(&range);
+			ftrace_bug(ret, rec);
+			return false;
+		}
+		cond_resched();
+	}
+	flush_range_now(&range);
+
+	return true;
+}
+
+/**
+ * ftrace_replace_code - bring all stubs to the state that their records ask for
+ * @enable: nonzero for that, zero to turn all of them off
+ *
+ * In place of the generic function, as a flush of the icache interrupts other
+ * CPUs: there is one for the kernel's text and one or more for each module in
+ * each of the two steps, rather than one or two for each function.
+ */
+void ftrace_replace_code(int enable)
+{
+	if (update_recs(enable, prepare_rec))
+		update_recs(enable, update_rec);
+}
+
+/* No need for stop_machine(), which moreover couldn't flush other CPUs. */
+void arch_ftrace_update_code(int command)
+{
+	ftrace_modify_all_code(command);
+}
+
+int ftrace_update_ftrace_func(ftrace_func_t func)
+{
+	WRITE_ONCE(ftrace_caller_func, func);
+
+	return 0;
+}
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/**
+ * ftrace_graph_func - have a function return to the graph tracer
+ * @ip: the function
+ * @parent_ip: its return address
+ * @op: the ops of the graph tracer
+ * @fregs: the function's registers
+ *
+ * There is no frame pointer, and the place on the stack where the function will
+ * save the return address isn't known yet.  To tell functions apart, the
+ * unwinder has the value of the stack pointer at their entry.
+ */
+void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
+		       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
+	unsigned long *entry_sp = (unsigned long *)regs->regs[29];
+	int bit;
+
+	if (unlikely(ftrace_graph_is_dead()))
+		return;
+
+	if (unlikely(atomic_read(&current->tracing_graph_pause)))
+		return;
+
+	bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	if (bit < 0)
+		return;
+
+	if (!function_graph_enter(regs->regs[31], ip, 0, entry_sp))
+		regs->regs[31] = (unsigned long)return_to_handler;
+
+	ftrace_test_recursion_unlock(bit);
+}
+#endif /* CONFIG_FUNCTION_GRAPH_TRACER */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Trampolines of ftrace with call sites by -fpatchable-function-entry
+ *
+ * See ftrace_dyn.c for the stub at the start of a function that gets here.
+ *
+ * This is assembled with .set reorder: delay slots, and the load delays of
+ * MIPS I, are the assembler's business.
+ */
+
+#include <asm/asm.h>
+#include <asm/asm-offsets.h>
+#include <asm/ftrace.h>
+#include <asm/mipsregs.h>
+#include <asm/regdef.h>
+
+#define stub_ra		$FTRACE_STUB_RA
+#define stub_mode	$FTRACE_STUB_MODE
+
+	.set	reorder
+	.set	noat
+
+	/* What a function may be given, apart from the stack */
+	.macro	for_each_arg_reg op
+	\op	$4, PT_R4(sp)
+	\op	$5, PT_R5(sp)
+	\op	$6, PT_R6(sp)
+	\op	$7, PT_R7(sp)
+#ifdef CONFIG_64BIT
+	\op	$8, PT_R8(sp)
+	\op	$9, PT_R9(sp)
+	\op	$10, PT_R10(sp)
+	\op	$11, PT_R11(sp)
+#endif
+	\op	$15, PT_R15(sp)		/* static chain */
+	\op	ra, PT_R31(sp)
+	.endm
+
+	/* All others, but for $30, that are saved as they are and restored */
+	.macro	for_each_other_reg op
+	\op	$2, PT_R2(sp)
+	\op	$3, PT_R3(sp)
+#ifdef CONFIG_32BIT
+	\op	$8, PT_R8(sp)
+	\op	$9, PT_R9(sp)
+	\op	$10, PT_R10(sp)
+	\op	$11, PT_R11(sp)
+#endif
+	\op	$12, PT_R12(sp)
+	\op	$13, PT_R13(sp)
+	\op	$14, PT_R14(sp)
+	\op	$16, PT_R16(sp)
+	\op	$17, PT_R17(sp)
+	\op	$18, PT_R18(sp)
+	\op	$19, PT_R19(sp)
+	\op	$20, PT_R20(sp)
+	\op	$21, PT_R21(sp)
+	\op	$22, PT_R22(sp)
+	\op	$23, PT_R23(sp)
+	\op	$24, PT_R24(sp)
+	\op	$25, PT_R25(sp)
+	.endm
+
+/*
+ * The stub of a traced function jumps here, with the callee's view of the
+ * registers except for
+ *
+ *	AT		the address of ftrace_caller
+ *	stub_ra		the address behind the stub
+ *	stub_mode	not zero: save and restore all registers
+ *
+ * These three have no values to preserve, they are free at the start of a
+ * function.
+ *
+ * The lower half of the address has to be zero, as the stub sets the upper half
+ * alone.  The linker script sees to that.
+ *
+ * The unwinder takes this for an ordinary function when it's interrupted: the
+ * stack pointer is adjusted and ra is saved early, and there is no other symbol
+ * within that kallsyms would know.
+ */
+	.section .text..ftrace_entry, "ax"
+NESTED(ftrace_caller, FREGS_SIZE, ra)
+	PTR_ADDIU	sp, -FREGS_SIZE
+	for_each_arg_reg LONG_S
+	LONG_S		stub_mode, FREGS_FULL(sp)
+	LONG_S		zero, FREGS_DIRECT_TRAMP(sp)
+
+	/* user_mode() and instruction_pointer_set() look at these. */
+	mfc0		$1, CP0_STATUS
+	LONG_S		$1, PT_STATUS(sp)
+	LONG_S		zero, PT_CAUSE(sp)
+
+	PTR_ADDIU	$1, sp, FREGS_SIZE
+	LONG_S		$1, PT_R29(sp)
+	LONG_S		$30, PT_R30(sp)
+
+	PTR_ADDIU	$4, stub_ra, -MCOUNT_INSN_SIZE	/* a0: ip */
+	LONG_S		$4, FREGS_IP(sp)
+	LONG_S		$4, PT_EPC(sp)
+	LONG_S		ra, FREGS_PARENT_IP(sp)
+
+	beqz		stub_mode, .Lcall
+
+	for_each_other_reg LONG_S
+	LONG_S		zero, PT_R0(sp)
+	LONG_S		zero, PT_R1(sp)
+	LONG_S		zero, PT_R26(sp)
+	LONG_S		zero, PT_R27(sp)
+	LONG_S		gp, PT_R28(sp)
+	LONG_S		zero, PT_BVADDR(sp)
+#ifndef CONFIG_CPU_MIPSR6
+	mfhi		$2
+	mflo		$3
+	LONG_S		$2, PT_HI(sp)
+	LONG_S		$3, PT_LO(sp)
+#endif
+
+.Lcall:
+	move		$5, ra				/* a1: parent_ip */
+	/*
+	 * First the function, then its ops: ftrace_modify_all_code() has all
+	 * CPUs see the latter before it replaces the function by one that
+	 * looks at it.
+	 */
+	PTR_L		t9, ftrace_caller_func
+	PTR_L		$6, function_trace_op		/* a2: op */
+	move		$7, sp				/* a3: fregs */
+	jalr		t9
+.Lcall_return:
+
+	/*
+	 * Where to? As a rule into the traced function, behind its stub, or
+	 * somewhere else if so asked for, and in either case by way of a direct
+	 * trampoline if there is one, which finds it in stub_ra.
+	 */
+	LONG_L		$2, FREGS_IP(sp)
+	LONG_L		$1, PT_EPC(sp)
+	bne		$1, $2, .Lelsewhere
+	PTR_ADDIU	$1, $2, MCOUNT_INSN_SIZE
+.Lelsewhere:
+	LONG_L		$3, FREGS_DIRECT_TRAMP(sp)
+	beqz		$3, .Lrestore
+	LONG_S		$1, PT_R12(sp)		/* in case all are restored */
+	move		stub_ra, $1
+	move		$1, $3
+
+.Lrestore:
+	LONG_L		$2, FREGS_FULL(sp)
+	beqz		$2, .Lrestore_args
+#ifndef CONFIG_CPU_MIPSR6
+	LONG_L		$2, PT_HI(sp)
+	LONG_L		$3, PT_LO(sp)
+	mthi		$2
+	mtlo		$3
+#endif
+	/* sp and gp, the thread_info, are the task's, whatever a tracer says. */
+	for_each_other_reg LONG_L
+	LONG_L		$30, PT_R30(sp)
+
+.Lrestore_args:
+	for_each_arg_reg LONG_L
+	PTR_ADDIU	sp, FREGS_SIZE
+	jr		$1
+	END(ftrace_caller)
+
+	.section .rodata
+	.align	PTRLOG
+EXPORT(ftrace_call_return)
+	PTR_WD		.Lcall_return
+
+	.text
+/* The tracer when there is none */
+LEAF(ftrace_stub)
+	jr		ra
+	END(ftrace_stub)
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+/* The direct trampoline that does nothing */
+LEAF(ftrace_stub_direct_tramp)
+	jr		stub_ra
+	END(ftrace_stub_direct_tramp)
+#endif
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/*
+ * A function that the graph tracer follows returns here.  ra has this very
+ * address, and by saving it the unwinder gets here once more and then asks
+ * ftrace_graph_ret_addr() for the caller.
+ */
+NESTED(return_to_handler, FREGS_SIZE, ra)
+	PTR_ADDIU	sp, -FREGS_SIZE
+	LONG_S		ra, PT_R31(sp)
+	LONG_S		v0, PT_R2(sp)
+	LONG_S		v1, PT_R3(sp)
+	LONG_S		$30, PT_R30(sp)
+	PTR_ADDIU	t0, sp, FREGS_SIZE
+	LONG_S		t0, PT_R29(sp)
+	mfc0		t0, CP0_STATUS
+	LONG_S		t0, PT_STATUS(sp)
+	LONG_S		zero, PT_CAUSE(sp)
+	LONG_S		zero, PT_EPC(sp)
+	LONG_S		zero, FREGS_FULL(sp)
+
+	move		a0, sp
+	jal		ftrace_return_to_handler
+	LONG_S		v0, PT_R31(sp)		/* the real return address */
+
+	LONG_L		v0, PT_R2(sp)
+	LONG_L		v1, PT_R3(sp)
+	LONG_L		ra, PT_R31(sp)
+	PTR_ADDIU	sp, FREGS_SIZE
+	jr		ra
+	END(return_to_handler)
+#endif /* CONFIG_FUNCTION_GRAPH_TRACER */

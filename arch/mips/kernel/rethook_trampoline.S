@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Trampoline of the generic return hook for MIPS
+ */
+
+#include <asm/asm.h>
+#include <asm/asm-offsets.h>
+#include <asm/mipsregs.h>
+#include <asm/regdef.h>
+
+	.text
+	.set	reorder
+	.set	noat
+
+/*
+ * A function with a return hook returns here.  The handlers may look at all
+ * registers and change the return values.  ra has this very address, and by
+ * saving it the unwinder gets here once more and then asks
+ * rethook_find_ret_addr() for the caller.
+ *
+ * A caller in the same file may know which registers the function leaves alone
+ * (-fipa-ra), so all are restored.
+ */
+NESTED(arch_rethook_trampoline, PT_SIZE, ra)
+	PTR_ADDIU	sp, -PT_SIZE
+	LONG_S		ra, PT_R31(sp)
+	LONG_S		$1, PT_R1(sp)
+	LONG_S		$2, PT_R2(sp)
+	LONG_S		$3, PT_R3(sp)
+	LONG_S		$4, PT_R4(sp)
+	LONG_S		$5, PT_R5(sp)
+	LONG_S		$6, PT_R6(sp)
+	LONG_S		$7, PT_R7(sp)
+	LONG_S		$8, PT_R8(sp)
+	LONG_S		$9, PT_R9(sp)
+	LONG_S		$10, PT_R10(sp)
+	LONG_S		$11, PT_R11(sp)
+	LONG_S		$12, PT_R12(sp)
+	LONG_S		$13, PT_R13(sp)
+	LONG_S		$14, PT_R14(sp)
+	LONG_S		$15, PT_R15(sp)
+	LONG_S		$16, PT_R16(sp)
+	LONG_S		$17, PT_R17(sp)
+	LONG_S		$18, PT_R18(sp)
+	LONG_S		$19, PT_R19(sp)
+	LONG_S		$20, PT_R20(sp)
+	LONG_S		$21, PT_R21(sp)
+	LONG_S		$22, PT_R22(sp)
+	LONG_S		$23, PT_R23(sp)
+	LONG_S		$24, PT_R24(sp)
+	LONG_S		$25, PT_R25(sp)
+	LONG_S		$28, PT_R28(sp)
+	LONG_S		$30, PT_R30(sp)
+	LONG_S		zero, PT_R0(sp)
+	LONG_S		zero, PT_R26(sp)
+	LONG_S		zero, PT_R27(sp)
+#ifndef CONFIG_CPU_MIPSR6
+	mfhi		$1
+	LONG_S		$1, PT_HI(sp)
+	mflo		$1
+	LONG_S		$1, PT_LO(sp)
+#endif
+	PTR_ADDIU	$1, sp, PT_SIZE
+	LONG_S		$1, PT_R29(sp)
+	mfc0		$1, CP0_STATUS
+	LONG_S		$1, PT_STATUS(sp)
+	LONG_S		zero, PT_CAUSE(sp)
+	LONG_S		zero, PT_BVADDR(sp)
+	LONG_S		zero, PT_EPC(sp)
+
+	move		a0, sp
+	jal		arch_rethook_trampoline_callback
+	LONG_S		v0, PT_R31(sp)		/* the real return address */
+
+#ifndef CONFIG_CPU_MIPSR6
+	LONG_L		$1, PT_HI(sp)
+	mthi		$1
+	LONG_L		$1, PT_LO(sp)
+	mtlo		$1
+#endif
+	LONG_L		$2, PT_R2(sp)
+	LONG_L		$3, PT_R3(sp)
+	LONG_L		$4, PT_R4(sp)
+	LONG_L		$5, PT_R5(sp)
+	LONG_L		$6, PT_R6(sp)
+	LONG_L		$7, PT_R7(sp)
+	LONG_L		$8, PT_R8(sp)
+	LONG_L		$9, PT_R9(sp)
+	LONG_L		$10, PT_R10(sp)
+	LONG_L		$11, PT_R11(sp)
+	LONG_L		$12, PT_R12(sp)
+	LONG_L		$13, PT_R13(sp)
+	LONG_L		$14, PT_R14(sp)
+	LONG_L		$15, PT_R15(sp)
+	LONG_L		$24, PT_R24(sp)
+	LONG_L		$25, PT_R25(sp)
+	LONG_L		ra, PT_R31(sp)
+	LONG_L		$1, PT_R1(sp)
+	PTR_ADDIU	sp, PT_SIZE
+	jr		ra
+	END(arch_rethook_trampoline)

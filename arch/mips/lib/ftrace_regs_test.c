@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit test of the registers that pass through the trampoline of ftrace
+ */
+
+#include <kunit/test.h>
+#include <linux/ftrace.h>
+#include <linux/kernel.h>
+#include <linux/math.h>
+#include <linux/module.h>
+#include <linux/string.h>
+
+#include "ftrace_regs_test.h"
+
+#define NR_REG_ARGS	(IS_ENABLED(CONFIG_32BIT) ? 4 : 8)
+
+/* zero, k0 and k1, gp, sp, ra: can't be planted */
+#define REGS_FIXED	(BIT(0) | BIT(26) | BIT(27) | BIT(28) | BIT(29) | BIT(31))
+/* at and what the stub overwrites */
+#define REGS_STUB	(BIT(1) | BIT(FTRACE_STUB_RA) | BIT(FTRACE_STUB_MODE))
+/* What a caller finds unchanged */
+#define REGS_SAVED	(GENMASK(23, 16) | BIT(30))
+/* What a function may be given; the static chain is $15 */
+#define REGS_GIVEN \
+	(GENMASK(4 + NR_REG_ARGS - 1, 4) | BIT(15) | BIT(28) | BIT(29) | BIT(31))
+
+struct ftrace_test_regs ftrace_test_seen;
+unsigned long ftrace_test_direct_calls;
+
+/* What the tracer met, and what it is to do */
+static struct {
+	int calls;
+	unsigned long ip;
+	unsigned long parent_ip;
+	bool full;
+	bool user;
+	struct pt_regs regs;
+	unsigned long args[12];
+	unsigned long sp;
+	unsigned long fregs_ip;
+
+	bool change;
+	unsigned long goto_ip;
+} traced;
+
+static struct ftrace_test_regs in;
+static struct ftrace_test_regs out;
+
+/* The value that the tracer puts in a register */
+static unsigned long changed(int reg)
+{
+	return in.regs[reg] ^ 0x5a5a5a;
+}
+
+static void tracer(unsigned long ip, unsigned long parent_ip,
+		   struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	int i;
+
+	traced.calls++;
+	traced.ip = ip;
+	traced.parent_ip = parent_ip;
+	traced.full = regs;
+	traced.sp = ftrace_regs_get_stack_pointer(fregs);
+	traced.fregs_ip = ftrace_regs_get_instruction_pointer(fregs);
+	for (i = 0; i < NR_REG_ARGS + FTRACE_TEST_STACK_ARGS; i++)
+		traced.args[i] = ftrace_regs_get_argument(fregs, i);
+
+	if (regs) {
+		traced.regs = *regs;
+		traced.user = user_mode(regs);
+	}
+
+	if (regs && traced.change) {
+		for (i = 0; i < 32; i++)
+			if (!(REGS_FIXED & BIT(i)))
+				regs->regs[i] = changed(i);
+		regs->hi = ~in.hi;
+		regs->lo = ~in.lo;
+	}
+
+	if (traced.goto_ip)
+		ftrace_regs_set_instruction_pointer(fregs, traced.goto_ip);
+}
+
+static struct ftrace_ops args_ops = {
+	.func	= tracer,
+};
+
+static struct ftrace_ops regs_ops = {
+	.func	= tracer,
+	.flags	= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
+};
+
+static struct ftrace_ops direct_ops;
+
+static void call(void)
+{
+	ftrace_test_call(&in, &out);
+}
+
+static void plant(void (*func)(void))
+{
+	int i;
+
+	memset(&traced, 0, sizeof(traced));
+	memset(&out, 0, sizeof(out));
+	memset(&ftrace_test_seen, 0, sizeof(ftrace_test_seen));
+
+	for (i = 0; i < 32; i++)
+		in.regs[i] = 0x9e3779b97f4a7c15ULL * (i + 1);
+	in.hi = 0x12345678;
+	in.lo = 0x76543210;
+	in.regs[25] = (unsigned long)func;
+}
+
+static void trace_start(struct kunit *test, struct ftrace_ops *ops,
+			void (*func)(void))
+{
+	int ret;
+
+	ret = ftrace_set_filter_ip(ops, (unsigned long)func, 0, 1);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	ret = register_ftrace_function(ops);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+}
+
+/* Not ftrace_free_filter(), as the ops will be used again. */
+static void reset_filter(struct kunit *test, struct ftrace_ops *ops,
+			 void (*func)(void))
+{
+	int ret;
+
+	ret = ftrace_set_filter_ip(ops, (unsigned long)func, 1, 0);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+}
+
+static void trace_stop(struct kunit *test, struct ftrace_ops *ops,
+		       void (*func)(void))
+{
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
+	reset_filter(test, ops, func);
+}
+
+static void expect_regs(struct kunit *test, const char *who,
+			const unsigned long *regs, unsigned long mask,
+			unsigned long (*value)(int reg))
+{
+	int i;
+
+	for (i = 0; i < 32; i++)
+		if (mask & BIT(i))
+			KUNIT_EXPECT_EQ_MSG(test, regs[i], value(i),
+					    "%s: register %d", who, i);
+}
+
+static unsigned long planted(int reg)
+{
+	switch (reg) {
+	case 28:
+		return (unsigned long)current_thread_info();
+	case 29:
+		return out.regs[29];
+	case 31:
+		return (unsigned long)ftrace_test_call_return;
+	default:
+		return in.regs[reg];
+	}
+}
+
+static void expect_hi_lo(struct kunit *test, unsigned long hi, unsigned long lo,
+			 unsigned long want_hi, unsigned long want_lo)
+{
+	if (MIPS_ISA_REV >= 6)
+		return;
+
+	KUNIT_EXPECT_EQ(test, hi, want_hi);
+	KUNIT_EXPECT_EQ(test, lo, want_lo);
+}
+
+static void expect_traced(struct kunit *test, void (*func)(void), bool full)
+{
+	int i;
+
+	KUNIT_EXPECT_EQ(test, traced.calls, 1);
+	KUNIT_EXPECT_EQ(test, traced.ip, (unsigned long)func);
+	KUNIT_EXPECT_EQ(test, traced.fregs_ip, (unsigned long)func);
+	KUNIT_EXPECT_EQ(test, traced.parent_ip, planted(31));
+	KUNIT_EXPECT_EQ(test, traced.sp, planted(29));
+	KUNIT_EXPECT_EQ(test, traced.full, full);
+
+	for (i = 0; i < NR_REG_ARGS; i++)
+		KUNIT_EXPECT_EQ(test, traced.args[i], in.regs[4 + i]);
+	for (i = 0; i < FTRACE_TEST_STACK_ARGS; i++)
+		KUNIT_EXPECT_EQ(test, traced.args[NR_REG_ARGS + i],
+				~in.regs[4 + i]);
+}
+
+/* The stub doesn't do any harm when it's off. */
+static void test_off(struct kunit *test)
+{
+	plant(ftrace_test_target);
+	call();
+
+	KUNIT_EXPECT_EQ(test, traced.calls, 0);
+	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
+	expect_regs(test, "function", ftrace_test_seen.regs,
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
+}
+
+static void test_args(struct kunit *test)
+{
+	plant(ftrace_test_target);
+	trace_start(test, &args_ops, ftrace_test_target);
+	call();
+	trace_stop(test, &args_ops, ftrace_test_target);
+
+	expect_traced(test, ftrace_test_target, false);
+	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
+	expect_regs(test, "function", ftrace_test_seen.regs,
+		    REGS_GIVEN | REGS_SAVED, planted);
+	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
+}
+
+static void test_args_goto(struct kunit *test)
+{
+	plant(ftrace_test_target);
+	traced.goto_ip = (unsigned long)ftrace_test_other;
+	trace_start(test, &args_ops, ftrace_test_target);
+	call();
+	trace_stop(test, &args_ops, ftrace_test_target);
+
+	expect_traced(test, ftrace_test_target, false);
+	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_OTHER_RET);
+	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[31], 0);
+	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
+}
+
+static void test_regs(struct kunit *test)
+{
+	plant(ftrace_test_target);
+	trace_start(test, &regs_ops, ftrace_test_target);
+	call();
+	trace_stop(test, &regs_ops, ftrace_test_target);
+
+	expect_traced(test, ftrace_test_target, true);
+	KUNIT_EXPECT_FALSE(test, traced.user);
+	KUNIT_EXPECT_EQ(test, traced.regs.regs[0], 0);
+	KUNIT_EXPECT_EQ(test, traced.regs.cp0_epc,
+			(unsigned long)ftrace_test_target);
+	KUNIT_EXPECT_EQ(test, traced.regs.cp0_cause, 0);
+	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
+	expect_regs(test, "tracer", traced.regs.regs,
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+	expect_hi_lo(test, traced.regs.hi, traced.regs.lo, in.hi, in.lo);
+	expect_regs(test, "function", ftrace_test_seen.regs,
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+	expect_hi_lo(test, ftrace_test_seen.hi, ftrace_test_seen.lo,
+		     in.hi, in.lo);
+	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
+}
+
+static void test_regs_change(struct kunit *test)
+{
+	plant(ftrace_test_target);
+	traced.change = true;
+	trace_start(test, &regs_ops, ftrace_test_target);
+	call();
+	trace_stop(test, &regs_ops, ftrace_test_target);
+
+	expect_traced(test, ftrace_test_target, true);
+	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
+	/* All but at, which is needed for the way back. */
+	expect_regs(test, "function", ftrace_test_seen.regs,
+		    ~(REGS_FIXED | BIT(1)), changed);
+	expect_regs(test, "function", ftrace_test_seen.regs,
+		    BIT(28) | BIT(29) | BIT(31), planted);
+	expect_hi_lo(test, ftrace_test_seen.hi, ftrace_test_seen.lo,
+		     ~in.hi, ~in.lo);
+}
+
+static void test_regs_goto(struct kunit *test)
+{
+	plant(ftrace_test_target);
+	traced.goto_ip = (unsigned long)ftrace_test_other;
+	trace_start(test, &regs_ops, ftrace_test_target);
+	call();
+	trace_stop(test, &regs_ops, ftrace_test_target);
+
+	expect_traced(test, ftrace_test_target, true);
+	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_OTHER_RET);
+	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[31], 0);
+	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
+}
+
+/* The mode of the stub follows the ops that come and go. */
+static void test_both(struct kunit *test)
+{
+	plant(ftrace_test_target);
+	trace_start(test, &args_ops, ftrace_test_target);
+	trace_start(test, &regs_ops, ftrace_test_target);
+	call();
+	KUNIT_EXPECT_EQ(test, traced.calls, 2);
+	KUNIT_EXPECT_TRUE(test, traced.full);
+	expect_regs(test, "function", ftrace_test_seen.regs,
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+
+	trace_stop(test, &regs_ops, ftrace_test_target);
+	plant(ftrace_test_target);
+	call();
+	expect_traced(test, ftrace_test_target, false);
+
+	trace_stop(test, &args_ops, ftrace_test_target);
+	plant(ftrace_test_target);
+	call();
+	KUNIT_EXPECT_EQ(test, traced.calls, 0);
+}
+
+static void test_direct(struct kunit *test)
+{
+	int ret;
+
+	ret = ftrace_set_filter_ip(&direct_ops,
+				   (unsigned long)ftrace_test_target, 0, 1);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	ret = register_ftrace_direct(&direct_ops,
+				     (unsigned long)ftrace_test_direct);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+
+	plant(ftrace_test_target);
+	ftrace_test_direct_calls = 0;
+	call();
+	KUNIT_EXPECT_EQ(test, ftrace_test_direct_calls, 1);
+	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
+	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[FTRACE_STUB_RA],
+			(unsigned long)ftrace_test_target + MCOUNT_INSN_SIZE);
+	expect_regs(test, "function", ftrace_test_seen.regs,
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+
+	/* Together with a tracer */
+	trace_start(test, &args_ops, ftrace_test_target);
+	plant(ftrace_test_target);
+	call();
+	KUNIT_EXPECT_EQ(test, ftrace_test_direct_calls, 2);
+	KUNIT_EXPECT_EQ(test, traced.calls, 1);
+	expect_regs(test, "function", ftrace_test_seen.regs,
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+	trace_stop(test, &args_ops, ftrace_test_target);
+
+	ret = unregister_ftrace_direct(&direct_ops,
+				       (unsigned long)ftrace_test_direct,
+				       false);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	reset_filter(test, &direct_ops, ftrace_test_target);
+}
+
+/* A function of the kernel, compiled from C */
+static void test_kernel_function(struct kunit *test)
+{
+	void (*func)(void) = (void (*)(void))int_sqrt;
+
+	plant(func);
+	in.regs[4] = 1000000;
+	trace_start(test, &regs_ops, func);
+	call();
+	trace_stop(test, &regs_ops, func);
+
+	expect_traced(test, func, true);
+	KUNIT_EXPECT_EQ(test, out.regs[2], 1000);
+	expect_regs(test, "tracer", traced.regs.regs,
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
+}
+
+static struct kunit_case ftrace_regs_test_cases[] = {
+	KUNIT_CASE(test_off),
+	KUNIT_CASE(test_args),
+	KUNIT_CASE(test_args_goto),
+	KUNIT_CASE(test_regs),
+	KUNIT_CASE(test_regs_change),
+	KUNIT_CASE(test_regs_goto),
+	KUNIT_CASE(test_both),
+	KUNIT_CASE(test_direct),
+	KUNIT_CASE(test_kernel_function),
+	{}
+};
+
+static struct kunit_suite ftrace_regs_test_suite = {
+	.name		= "mips_ftrace_regs",
+	.test_cases	= ftrace_regs_test_cases,
+};
+
+kunit_test_suite(ftrace_regs_test_suite);
+
+MODULE_DESCRIPTION("KUnit test of the registers that pass through ftrace");
+MODULE_LICENSE("GPL");
