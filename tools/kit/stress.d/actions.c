@@ -86,12 +86,12 @@ void actions_setup(void)
 		fclose(f);
 }
 
-/* A few functions, by number */
+/* A few functions, by number. The first of all keeps them from being none. */
 static struct path some_numbers(struct rng *rng)
 {
 	unsigned int nr = 1 + pick(rng, 4), i;
-	struct path words = { "" };
-	size_t len = 0;
+	struct path words = { careful ? "1 " : "" };
+	size_t len = strlen(words.s);
 
 	while (nr--) {
 		i = pick(rng, ARRAY_SIZE(numbers));
@@ -178,7 +178,8 @@ static int act_filter(struct worker *w, struct rng *rng)
 	    inject ? ", failing" : "");
 	if (inject)
 		fail_allocations(rng);
-	ret = more ? append(path.s, "%s\n", pattern) : put(path.s, "%s\n", pattern);
+	ret = more ? append(path.s, "%s\n", pattern) :
+		     put(path.s, "%s%s\n", careful && !exempt ? "1 " : "", pattern);
 	stop_failing();
 
 	/* What was refused has emptied it before, and this is all functions */
@@ -195,6 +196,9 @@ static int act_whole(struct worker *w, struct rng *rng)
 	struct path path = in(dir, "set_ftrace_filter");
 	unsigned int ms = pick(rng, 50);
 	int ret;
+
+	if (careful)
+		return 0;
 
 	say(w, "whole %s for %u ms", path.s + sizeof(TRACING), ms);
 	ret = put(path.s, "\n");
@@ -307,7 +311,7 @@ static int act_option(struct worker *w, struct rng *rng)
 
 	say(w, "option %s%s%s", dir, off ? "no" : "", option);
 	/* With this one, latency tracers trace all functions */
-	if (!off && !strcmp(option, "display-graph") && !one_in(rng, 4))
+	if (!off && !strcmp(option, "display-graph") && (careful || !one_in(rng, 4)))
 		off = true;
 
 	return put(in(dir, "trace_options").s, "%s%s\n", off ? "no" : "", option);

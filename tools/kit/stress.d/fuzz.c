@@ -325,6 +325,8 @@ int act_fuzz(struct worker *w, struct rng *rng)
 	char path[128];
 	int fd, ret = 0;
 
+	if (careful && !strncmp(file, "set_", 4))
+		flag &= ~O_TRUNC;
 	if (*file == '/')
 		snprintf(path, sizeof(path), "%s", file);
 	else

@@ -57,6 +57,8 @@ void say(struct worker *w, const char *format, ...)
 }
 
 /* To the console, between the actions that led there, and to standard error */
+bool careful;
+
 void complain(const char *format, ...)
 {
 	char line[512];
@@ -298,6 +300,7 @@ int main(int argc, char **argv)
 	modules_setup();
 	attach_setup();
 	actions_setup();
+	careful = getenv("CAREFUL") && !strcmp(getenv("CAREFUL"), "1");
 
 	end = now() + strtod(argv[2], NULL);
 	fflush(stdout);

@@ -63,6 +63,13 @@ struct shared {
 extern struct shared *shared;
 extern uint64_t seed;
 
+/*
+ * CAREFUL=1: nothing traces all functions. In a kernel with all debug options that
+ * an emulator runs, a tick can then take longer than until the next one, and nobody
+ * gets any further, not even the one who would end it.
+ */
+extern bool careful;
+
 /* The actions */
 
 enum role { ACTOR, LOADER, READER, FUZZER, NR_ROLES };
