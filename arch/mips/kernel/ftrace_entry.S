@@ -73,13 +73,17 @@
  * function.
  *
  * The lower half of the address has to be zero, as the stub sets the upper half
- * alone.  The linker script sees to that.
+ * alone.  The linker script sees to that: this is the start of the kernel's
+ * text if possible, or else between two stretches of it.
  *
  * The unwinder takes this for an ordinary function when it's interrupted: the
  * stack pointer is adjusted and ra is saved early, and there is no other symbol
  * within that kallsyms would know.
  */
 	.section .text..ftrace_entry, "ax"
+#ifdef FTRACE_ENTRY_FIRST
+EXPORT(_stext)
+#endif
 NESTED(ftrace_caller, FREGS_SIZE, ra)
 	PTR_ADDIU	sp, -FREGS_SIZE
 	for_each_arg_reg LONG_S
