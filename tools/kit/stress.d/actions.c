@@ -90,9 +90,11 @@ void actions_setup(void)
 static struct path some_numbers(struct rng *rng)
 {
 	unsigned int nr = 1 + pick(rng, 4), i;
-	struct path words = { careful ? "1 " : "" };
-	size_t len = strlen(words.s);
+	struct path words = { "" };
+	size_t len = 0;
 
+	if (careful)
+		len = sprintf(words.s, "1 ");
 	while (nr--) {
 		i = pick(rng, ARRAY_SIZE(numbers));
 		if (numbers[i].number)
