@@ -30,10 +30,11 @@
  *   or calls it properly.
  *
  * - What may be wrong for a while is which registers are saved.  The third
- *   word is made visible to all CPUs before the second word becomes the call,
- *   so a function that was off never calls in the wrong mode.  A function that
- *   was on may save too little while all registers are being asked for: then
- *   ftrace_get_regs() is NULL, and ftrace doesn't call those who insist.
+ *   word is written, and flushed from the icaches, before the second word
+ *   becomes the call, so that a function that was off doesn't call in the wrong
+ *   mode.  A function that was on may save too little while all registers are
+ *   being asked for: then ftrace_get_regs() is NULL.  At that time it's the list
+ *   function that is called, which leaves those out who insist.
  *
  * - No thread is at the second word without having executed the first, for it
  *   isn't possible to put a probe on the second or the third word.  A thread
@@ -81,6 +82,9 @@
 #define INSN_LI(rt, imm)	((u32)addiu_op << 26 | (rt) << 16 | (imm))
 #define INSN_JALR(rd, rs) \
 	((u32)spec_op << 26 | (rs) << 21 | (rd) << 11 | jalr_op)
+
+#define INSN_MOVE(rd, rs) \
+	((u32)spec_op << 26 | (rs) << 21 | (rd) << 11 | or_op)
 
 #define INSN_CALL		INSN_JALR(FTRACE_STUB_RA, 1)
 #define INSN_MODE(full)		INSN_LI(FTRACE_STUB_MODE, full)
@@ -157,6 +161,24 @@ static int check_stub(unsigned long ip, u32 call)
 		return ret;
 
 	return (mode & ~1) == INSN_MODE(0) ? 0 : -EINVAL;
+}
+
+/*
+ * The kernel may have been started at its first instruction.  That's over now,
+ * and no function has been traced yet.
+ */
+int __init ftrace_dyn_arch_init(void)
+{
+#ifdef FTRACE_ENTRY_BOOTS
+	int ret;
+
+	ret = write_insn(FTRACE_ADDR, INSN_MOVE(1, 29));
+	if (ret)
+		return ret;
+
+	flush_icache_range(FTRACE_ADDR, FTRACE_ADDR + 4);
+#endif
+	return 0;
 }
 
 /*

@@ -4,8 +4,8 @@
  *
  * See ftrace_dyn.c for the stub at the start of a function that gets here.
  *
- * This is assembled with .set reorder: delay slots, and the load delays of
- * MIPS I, are the assembler's business.
+ * This is assembled with .set reorder unless stated: delay slots, and the load
+ * delays of MIPS I, are the assembler's business.
  */
 
 #include <asm/asm.h>
@@ -74,7 +74,9 @@
  *
  * The lower half of the address has to be zero, as the stub sets the upper half
  * alone.  The linker script sees to that: this is the start of the kernel's
- * text if possible, or else between two stretches of it.
+ * text if possible, or else between two stretches of it.  Some machines may be
+ * started there; then the first word is a jump to the kernel's entry, until
+ * ftrace_dyn_arch_init() makes it what ftrace_caller starts with.
  *
  * The unwinder takes this for an ordinary function when it's interrupted: the
  * stack pointer is adjusted and ra is saved early, and there is no other symbol
@@ -85,8 +87,16 @@
 EXPORT(_stext)
 #endif
 NESTED(ftrace_caller, FREGS_SIZE, ra)
+	.set		noreorder
+#ifdef FTRACE_ENTRY_BOOTS
+	j		kernel_entry
+#else
+	move		$1, sp
+#endif
 	PTR_ADDIU	sp, -FREGS_SIZE
+	.set		reorder
 	for_each_arg_reg LONG_S
+	LONG_S		$1, PT_R29(sp)
 	LONG_S		stub_mode, FREGS_FULL(sp)
 	LONG_S		zero, FREGS_DIRECT_TRAMP(sp)
 
@@ -95,12 +105,10 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	LONG_S		$1, PT_STATUS(sp)
 	LONG_S		zero, PT_CAUSE(sp)
 
-	PTR_ADDIU	$1, sp, FREGS_SIZE
-	LONG_S		$1, PT_R29(sp)
 	LONG_S		$30, PT_R30(sp)
 
 	PTR_ADDIU	$4, stub_ra, -MCOUNT_INSN_SIZE	/* a0: ip */
-	LONG_S		$4, FREGS_IP(sp)
+	LONG_S		stub_ra, FREGS_STUB_RA(sp)
 	LONG_S		$4, PT_EPC(sp)
 	LONG_S		ra, FREGS_PARENT_IP(sp)
 
@@ -138,10 +146,11 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	 * somewhere else if so asked for, and in either case by way of a direct
 	 * trampoline if there is one, which finds it in stub_ra.
 	 */
-	LONG_L		$2, FREGS_IP(sp)
+	LONG_L		$2, FREGS_STUB_RA(sp)
 	LONG_L		$1, PT_EPC(sp)
-	bne		$1, $2, .Lelsewhere
-	PTR_ADDIU	$1, $2, MCOUNT_INSN_SIZE
+	PTR_ADDIU	$3, $2, -MCOUNT_INSN_SIZE
+	bne		$1, $3, .Lelsewhere
+	move		$1, $2
 .Lelsewhere:
 	LONG_L		$3, FREGS_DIRECT_TRAMP(sp)
 	beqz		$3, .Lrestore
@@ -164,8 +173,10 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 
 .Lrestore_args:
 	for_each_arg_reg LONG_L
-	PTR_ADDIU	sp, FREGS_SIZE
+	.set		noreorder
 	jr		$1
+	PTR_ADDIU	sp, FREGS_SIZE		/* not before, for the unwinder */
+	.set		reorder
 	END(ftrace_caller)
 
 	.section .rodata
@@ -213,7 +224,9 @@ NESTED(return_to_handler, FREGS_SIZE, ra)
 	LONG_L		v0, PT_R2(sp)
 	LONG_L		v1, PT_R3(sp)
 	LONG_L		ra, PT_R31(sp)
-	PTR_ADDIU	sp, FREGS_SIZE
+	.set		noreorder
 	jr		ra
+	PTR_ADDIU	sp, FREGS_SIZE
+	.set		reorder
 	END(return_to_handler)
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

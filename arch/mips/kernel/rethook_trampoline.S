@@ -96,6 +96,8 @@ NESTED(arch_rethook_trampoline, PT_SIZE, ra)
 	LONG_L		$25, PT_R25(sp)
 	LONG_L		ra, PT_R31(sp)
 	LONG_L		$1, PT_R1(sp)
-	PTR_ADDIU	sp, PT_SIZE
+	.set		noreorder
 	jr		ra
+	PTR_ADDIU	sp, PT_SIZE
+	.set		reorder
 	END(arch_rethook_trampoline)
