@@ -185,7 +185,7 @@ static int act_filter(struct worker *w, struct rng *rng)
 	stop_failing();
 
 	/* What was refused has emptied it before, and this is all functions */
-	if (ret && !more && !exempt)
+	if ((ret || (careful && inject)) && !more && !exempt)
 		put(path.s, "1\n");
 
 	return ret;
@@ -273,7 +273,8 @@ static int act_stack(struct worker *w, struct rng *rng)
 	} else {
 		ret = put(TRACING "/stack_trace_filter", "%s\n", pattern.s);
 		stop_failing();
-		if (ret)
+		/* What fails when it is closed is not told */
+		if (ret || (careful && inject))
 			put(TRACING "/stack_trace_filter", "1\n");
 	}
 
