@@ -44,8 +44,8 @@ help:
 #:                      linux-source-6.12)
 #:   KERNEL_TREE=dir    use this tree as it stands, without our patches
 #:   STOCK=1            the unpatched kernel
-#:   ARCH=mips          for MIPS, in an emulated Malta board: guest, shell and
-#:                      kselftest (BITS=32 or 64; R6=1: its release 6)
+#:   ARCH=mips          for MIPS, in an emulated Malta board: run, guest, shell,
+#:                      kselftest and bench (BITS=32 or 64; R6=1: its release 6)
 #:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak, fault injection
 #:                      and, with SELFTEST=1, the tracers' start-up tests
 #: for guest, shell and kselftest:
