@@ -12,6 +12,26 @@
 	.set	reorder
 	.set	noat
 
+	/* All but $1, and gp, sp and ra */
+	.macro	for_each_caller_saved_reg op
+	\op	$2, PT_R2(sp)
+	\op	$3, PT_R3(sp)
+	\op	$4, PT_R4(sp)
+	\op	$5, PT_R5(sp)
+	\op	$6, PT_R6(sp)
+	\op	$7, PT_R7(sp)
+	\op	$8, PT_R8(sp)
+	\op	$9, PT_R9(sp)
+	\op	$10, PT_R10(sp)
+	\op	$11, PT_R11(sp)
+	\op	$12, PT_R12(sp)
+	\op	$13, PT_R13(sp)
+	\op	$14, PT_R14(sp)
+	\op	$15, PT_R15(sp)
+	\op	$24, PT_R24(sp)
+	\op	$25, PT_R25(sp)
+	.endm
+
 /*
  * A function with a return hook returns here.  The handlers may look at all
  * registers and change the return values.  ra has this very address, and by
@@ -25,20 +45,7 @@ NESTED(arch_rethook_trampoline, PT_SIZE, ra)
 	PTR_ADDIU	sp, -PT_SIZE
 	LONG_S		ra, PT_R31(sp)
 	LONG_S		$1, PT_R1(sp)
-	LONG_S		$2, PT_R2(sp)
-	LONG_S		$3, PT_R3(sp)
-	LONG_S		$4, PT_R4(sp)
-	LONG_S		$5, PT_R5(sp)
-	LONG_S		$6, PT_R6(sp)
-	LONG_S		$7, PT_R7(sp)
-	LONG_S		$8, PT_R8(sp)
-	LONG_S		$9, PT_R9(sp)
-	LONG_S		$10, PT_R10(sp)
-	LONG_S		$11, PT_R11(sp)
-	LONG_S		$12, PT_R12(sp)
-	LONG_S		$13, PT_R13(sp)
-	LONG_S		$14, PT_R14(sp)
-	LONG_S		$15, PT_R15(sp)
+	for_each_caller_saved_reg LONG_S
 	LONG_S		$16, PT_R16(sp)
 	LONG_S		$17, PT_R17(sp)
 	LONG_S		$18, PT_R18(sp)
@@ -47,8 +54,6 @@ NESTED(arch_rethook_trampoline, PT_SIZE, ra)
 	LONG_S		$21, PT_R21(sp)
 	LONG_S		$22, PT_R22(sp)
 	LONG_S		$23, PT_R23(sp)
-	LONG_S		$24, PT_R24(sp)
-	LONG_S		$25, PT_R25(sp)
 	LONG_S		$28, PT_R28(sp)
 	LONG_S		$30, PT_R30(sp)
 	LONG_S		zero, PT_R0(sp)
@@ -78,22 +83,7 @@ NESTED(arch_rethook_trampoline, PT_SIZE, ra)
 	LONG_L		$1, PT_LO(sp)
 	mtlo		$1
 #endif
-	LONG_L		$2, PT_R2(sp)
-	LONG_L		$3, PT_R3(sp)
-	LONG_L		$4, PT_R4(sp)
-	LONG_L		$5, PT_R5(sp)
-	LONG_L		$6, PT_R6(sp)
-	LONG_L		$7, PT_R7(sp)
-	LONG_L		$8, PT_R8(sp)
-	LONG_L		$9, PT_R9(sp)
-	LONG_L		$10, PT_R10(sp)
-	LONG_L		$11, PT_R11(sp)
-	LONG_L		$12, PT_R12(sp)
-	LONG_L		$13, PT_R13(sp)
-	LONG_L		$14, PT_R14(sp)
-	LONG_L		$15, PT_R15(sp)
-	LONG_L		$24, PT_R24(sp)
-	LONG_L		$25, PT_R25(sp)
+	for_each_caller_saved_reg LONG_L
 	LONG_L		ra, PT_R31(sp)
 	LONG_L		$1, PT_R1(sp)
 	.set		noreorder

@@ -224,18 +224,23 @@ static void test_args(struct kunit *test)
 	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
 }
 
-static void test_args_goto(struct kunit *test)
+static void check_goto(struct kunit *test, struct ftrace_ops *ops, bool full)
 {
 	plant(ftrace_test_target);
 	traced.goto_ip = (unsigned long)ftrace_test_other;
-	trace_start(test, &args_ops, ftrace_test_target);
+	trace_start(test, ops, ftrace_test_target);
 	call();
-	trace_stop(test, &args_ops, ftrace_test_target);
+	trace_stop(test, ops, ftrace_test_target);
 
-	expect_traced(test, ftrace_test_target, false);
+	expect_traced(test, ftrace_test_target, full);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_OTHER_RET);
 	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[31], 0);
 	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
+}
+
+static void test_args_goto(struct kunit *test)
+{
+	check_goto(test, &args_ops, false);
 }
 
 static void test_regs(struct kunit *test)
@@ -283,16 +288,7 @@ static void test_regs_change(struct kunit *test)
 
 static void test_regs_goto(struct kunit *test)
 {
-	plant(ftrace_test_target);
-	traced.goto_ip = (unsigned long)ftrace_test_other;
-	trace_start(test, &regs_ops, ftrace_test_target);
-	call();
-	trace_stop(test, &regs_ops, ftrace_test_target);
-
-	expect_traced(test, ftrace_test_target, true);
-	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_OTHER_RET);
-	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[31], 0);
-	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
+	check_goto(test, &regs_ops, true);
 }
 
 /* The mode of the stub follows the ops that come and go. */
