@@ -474,78 +474,17 @@ void ftrace_replace_code(int enable)
 		update_recs(enable, update_rec);
 }
 
+/* No need for stop_machine(), which moreover couldn't flush other CPUs. */
+void arch_ftrace_update_code(int command)
+{
+	ftrace_modify_all_code(command);
+}
+
 int ftrace_update_ftrace_func(ftrace_func_t func)
 {
 	WRITE_ONCE(ftrace_caller_func, func);
 
 	return 0;
-}
-
-/*
- * The only ops there was when call sites were last changed, or NULL.  They are
- * those that it wants, for as long as there is no other.  Written to with
- * ftrace_lock held.
- */
-static struct ftrace_ops *lone_ops;
-
-/* Is @op the only ops there is, and can it be called as it is? */
-static bool is_lone_ops(const struct ftrace_ops *op)
-{
-	return op == rcu_dereference_raw(ftrace_ops_list) &&
-	       rcu_dereference_raw(op->next) == &ftrace_list_end &&
-	       !(op->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU));
-}
-
-/*
- * The core has an ops that may be freed called by the list function, even if
- * there is no other.  But who unregisters it waits until no task can be in
- * ftrace_caller() or what that calls, as there are trampolines that are freed
- * with their ops.  So it can be called without the walk over the list.
- *
- * An ops that comes or goes doesn't get to arch_ftrace_update_code() if another
- * one has the same functions, hence the second look; and lone_ops may be gone,
- * but then isn't on the list.
- */
-static void call_lone_ops(unsigned long ip, unsigned long parent_ip,
-			  struct ftrace_ops *unused, struct ftrace_regs *fregs)
-{
-	struct ftrace_ops *op = READ_ONCE(lone_ops);
-
-	if (likely(op && is_lone_ops(op)))
-		op->func(ip, parent_ip, op, fregs);
-	else
-		arch_ftrace_ops_list_func(ip, parent_ip, unused, fregs);
-}
-
-/**
- * arch_ftrace_update_code - change call sites, and what ftrace_caller() calls
- * @command: as for ftrace_modify_all_code()
- *
- * There's no need for stop_machine(), which moreover couldn't flush other CPUs.
- *
- * Context: with ftrace_lock held; may sleep
- */
-void arch_ftrace_update_code(int command)
-{
-	struct ftrace_ops *op;
-
-	/* Functions that it doesn't want are about to be turned on. */
-	WRITE_ONCE(lone_ops, NULL);
-	if (ftrace_caller_func == call_lone_ops)
-		ftrace_update_ftrace_func(arch_ftrace_ops_list_func);
-	ftrace_modify_all_code(command);
-
-	/* While tracing is disabled, an ops may be freed at once. */
-	if (command & FTRACE_DISABLE_CALLS ||
-	    ftrace_trace_function != arch_ftrace_ops_list_func)
-		return;
-
-	op = rcu_dereference_raw(ftrace_ops_list);
-	if (!is_lone_ops(op))
-		return;
-
-	smp_store_release(&lone_ops, op);
-	ftrace_update_ftrace_func(call_lone_ops);
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
