@@ -12,12 +12,18 @@
  *	      compiled	  off		  on		  on, all registers
  *	ip+0  nop	  lui  $1, %hi	  lui  $1, %hi	  lui  $1, %hi
  *	ip+4  nop	  nop		  jalr $12, $1	  jalr $12, $1
- *	ip+8  nop	  li   $13, 0|1	  li   $13, 0	  li   $13, 1
+ *	ip+8  nop	  li   $13, any	  li   $13, n	  li   $13, 0x8000|n
  *
  * %hi is that of ftrace_caller(), whose address has a lower half of zero: any
  * function can be reached from anywhere, and a module needs no PLT.  ra isn't
  * touched.  $1, $12 and $13 carry no argument in either ABI and needn't be
  * preserved by a function, so "off" is three instructions without effect.
+ *
+ * What is called from ftrace_caller() is the element of ftrace_targets[] at the
+ * offset n.  The first one is the function that walks over all ops.  Each ops
+ * has one of its own, which takes the place of the trampoline that other
+ * architectures generate for it, and which functions use that no other ops
+ * traces.
  *
  * Once the stub is there, each change is to one aligned word, and none needs
  * another CPU to stop:
@@ -29,11 +35,15 @@
  *   in memory due to stale cache lines, it either doesn't call the trampoline
  *   or calls it properly.
  *
- * - What may be wrong for a while is which registers are saved.  The third
- *   word is written, and flushed from the icaches, before the second word
- *   becomes the call, so that a function that was off doesn't call in the wrong
- *   mode.  A function that was on may save too little while all registers are
- *   being asked for: then ftrace_get_regs() is NULL.  At that time it's the list
+ * - What may be wrong for a while is who is called, and which registers are
+ *   saved.  A function that is off may have been traced last by an ops that is
+ *   no more.  Then the third word is written, and flushed from the icaches,
+ *   before the second word becomes the call.  If it was the list, both words
+ *   are written at once, for the list calls nobody who doesn't want to be.
+ *   A function that was on may go on for a while as it did: an ops that is being
+ *   replaced by the list is on the list, too, and one that goes is only freed
+ *   after all CPUs and all tasks have been somewhere else.  While all registers
+ *   are being asked for, ftrace_get_regs() may be NULL; then it's the list
  *   function that is called, which leaves those out who insist.
  *
  * - No thread is at the second word without having executed the first, for it
@@ -87,9 +97,20 @@
 	((u32)spec_op << 26 | (rs) << 21 | (rd) << 11 | or_op)
 
 #define INSN_CALL		INSN_JALR(FTRACE_STUB_RA, 1)
-#define INSN_MODE(full)		INSN_LI(FTRACE_STUB_MODE, full)
+#define INSN_MODE(mode)		INSN_LI(FTRACE_STUB_MODE, mode)
 
-ftrace_func_t ftrace_caller_func = ftrace_stub;
+/* As many ops have a target, and the others are called by way of the list. */
+#define NR_TARGETS		256
+
+/*
+ * What stubs may have called.  Written to with ftrace_lock held, which is not
+ * declared outside of kernel/trace; read by ftrace_caller.
+ */
+struct ftrace_target ftrace_targets[NR_TARGETS] __read_mostly = {
+	{ .func = arch_ftrace_ops_list_func },
+};
+
+static_assert(sizeof(ftrace_targets) <= FTRACE_MODE_FULL);
 
 /* A breakpoint there would be hit once more by what handles it */
 NOKPROBE_SYMBOL(ftrace_caller);
@@ -142,25 +163,25 @@ static int check_insn(unsigned long addr, u32 expected)
 	return insn == expected ? 0 : -EINVAL;
 }
 
-/* Is there a stub at @ip, with @call as its second word? */
-static int check_stub(unsigned long ip, u32 call)
+/* Is there a stub at @ip, with @call as its second word? Sets @mode to the third. */
+static inline int check_stub(unsigned long ip, u32 call, u32 *mode)
 {
-	u32 mode;
-	int ret;
+	u32 insn_load, insn_call, insn_mode;
+	int faulted[3];
 
-	ret = check_insn(ip, insn_load_trampoline());
-	if (ret)
-		return ret;
+	safe_load_code(insn_load, ip, faulted[0]);
+	safe_load_code(insn_call, ip + STUB_CALL, faulted[1]);
+	safe_load_code(insn_mode, ip + STUB_MODE, faulted[2]);
+	if (faulted[0] || faulted[1] || faulted[2])
+		return -EFAULT;
 
-	ret = check_insn(ip + STUB_CALL, call);
-	if (ret)
-		return ret;
+	if (insn_load != insn_load_trampoline() || insn_call != call ||
+	    (insn_mode & ~0xffff) != INSN_MODE(0))
+		return -EINVAL;
 
-	ret = read_insn(ip + STUB_MODE, &mode);
-	if (ret)
-		return ret;
+	*mode = insn_mode;
 
-	return (mode & ~1) == INSN_MODE(0) ? 0 : -EINVAL;
+	return 0;
 }
 
 /*
@@ -181,26 +202,107 @@ int __init ftrace_dyn_arch_init(void)
 	return 0;
 }
 
-/*
- * Have the stub ask for what @addr needs. Direct trampolines aren't called from
- * the stub but from ftrace_caller(), by an ops that needs all registers.
- *
- * Returns whether the stub changed, or a negative error code.
- */
-static int set_mode(unsigned long ip, unsigned long addr)
+static struct ftrace_target *addr_to_target(unsigned long addr)
 {
-	u32 mode = INSN_MODE(addr != FTRACE_ADDR);
-	u32 old;
-	int ret;
+	if (addr < (unsigned long)ftrace_targets ||
+	    addr >= (unsigned long)(ftrace_targets + NR_TARGETS))
+		return NULL;
 
-	ret = read_insn(ip + STUB_MODE, &old);
-	if (ret)
-		return ret;
+	return (struct ftrace_target *)addr;
+}
 
-	if (old == mode)
-		return 0;
+/*
+ * The third word of a stub that does what ftrace wants to be called. Direct
+ * trampolines aren't called from the stub but from ftrace_caller(), by an ops that
+ * needs all registers.
+ */
+static u32 addr_to_mode(unsigned long addr)
+{
+	struct ftrace_target *target;
+	u32 mode;
 
-	return write_insn(ip + STUB_MODE, mode) ?: 1;
+	if (addr == FTRACE_ADDR)
+		return INSN_MODE(0);
+
+	target = addr_to_target(addr);
+	if (!target)
+		return INSN_MODE(FTRACE_MODE_FULL);
+
+	mode = (target - ftrace_targets) * sizeof(*target);
+	if (target->ops->flags & FTRACE_OPS_FL_SAVE_REGS)
+		mode |= FTRACE_MODE_FULL;
+
+	return INSN_MODE(mode);
+}
+
+/* May a stub with the third word @old be turned on together with a change of it? */
+static bool mode_is_safe(u32 old, u32 mode)
+{
+	return old == mode || old == INSN_MODE(0) ||
+	       old == INSN_MODE(FTRACE_MODE_FULL);
+}
+
+/* The target of @ops, or one that is free, or NULL */
+static struct ftrace_target *find_target(struct ftrace_ops *ops)
+{
+	struct ftrace_target *target, *found = NULL;
+
+	for (target = &ftrace_targets[1]; target < &ftrace_targets[NR_TARGETS];
+	     target++) {
+		if (target->ops == ops)
+			return target;
+		if (!target->ops && !found)
+			found = target;
+	}
+
+	return found;
+}
+
+/**
+ * arch_ftrace_update_trampoline - set what is called for an ops alone
+ * @ops: the ops
+ *
+ * Gives @ops a target if there is one left, or updates the function that it
+ * calls.  A stub that names it is yet to be written, or already calls it.
+ *
+ * Context: ftrace_lock is held.
+ */
+void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
+{
+	struct ftrace_target *target;
+
+	if (!ops->trampoline) {
+		target = find_target(ops);
+		if (!target)
+			return;
+		target->ops = ops;
+		ops->trampoline = (unsigned long)target;
+	}
+
+	/* Not that of a direct call */
+	target = addr_to_target(ops->trampoline);
+	if (target)
+		WRITE_ONCE(target->func, ftrace_ops_get_func(ops));
+
+	/* Before any stub that names it */
+	smp_wmb();
+}
+
+/**
+ * arch_ftrace_trampoline_free - take the target from an ops
+ * @ops: the ops, which no stub has called since all CPUs and tasks were elsewhere
+ *
+ * Context: ftrace_lock is held.
+ */
+void arch_ftrace_trampoline_free(struct ftrace_ops *ops)
+{
+	struct ftrace_target *target = addr_to_target(ops->trampoline);
+
+	if (!target)
+		return;
+
+	target->ops = NULL;
+	ops->trampoline = 0;
 }
 
 /**
@@ -280,16 +382,17 @@ early_initcall(flush_module_init);
  */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
+	u32 mode = addr_to_mode(addr), old_mode;
 	int ret;
 
-	ret = check_stub(rec->ip, INSN_NOP);
+	ret = check_stub(rec->ip, INSN_NOP, &old_mode);
 	if (ret)
 		return ret;
 
-	ret = set_mode(rec->ip, addr);
-	if (ret < 0)
-		return ret;
+	ret = write_insn(rec->ip + STUB_MODE, mode);
 	if (ret)
+		return ret;
+	if (!mode_is_safe(old_mode, mode))
 		flush_stub(rec->ip);
 
 	ret = write_insn(rec->ip + STUB_CALL, INSN_CALL);
@@ -312,9 +415,10 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec,
 		    unsigned long addr)
 {
+	u32 mode;
 	int ret;
 
-	ret = check_stub(rec->ip, INSN_CALL);
+	ret = check_stub(rec->ip, INSN_CALL, &mode);
 	if (ret)
 		return ret;
 
@@ -338,17 +442,20 @@ int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec,
 int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr,
 		       unsigned long addr)
 {
+	u32 old_mode;
 	int ret;
 
-	ret = check_stub(rec->ip, INSN_CALL);
+	ret = check_stub(rec->ip, INSN_CALL, &old_mode);
 	if (ret)
 		return ret;
 
-	ret = set_mode(rec->ip, addr);
-	if (ret > 0)
-		flush_stub(rec->ip);
+	ret = write_insn(rec->ip + STUB_MODE, addr_to_mode(addr));
+	if (ret)
+		return ret;
 
-	return min(ret, 0);
+	flush_stub(rec->ip);
+
+	return 0;
 }
 
 /* Stubs that were written to and have to be flushed */
@@ -371,15 +478,18 @@ static void flush_range_now(struct flush_range *range)
  */
 static bool flush_range_fits(const struct flush_range *range, unsigned long ip)
 {
+	if (range->start == range->end)
+		return false;
+
 	if (ip + PAGE_SIZE > range->start && ip < range->end + PAGE_SIZE)
 		return true;
 
-	return core_kernel_text(ip) && core_kernel_text(range->start);
+	return core_kernel_text(range->start) && core_kernel_text(ip);
 }
 
-static void flush_range_add(struct flush_range *range, unsigned long ip)
+static void flush_range_grow(struct flush_range *range, unsigned long ip)
 {
-	if (range->start == range->end || !flush_range_fits(range, ip)) {
+	if (!flush_range_fits(range, ip)) {
 		flush_range_now(range);
 		range->start = ip;
 		range->end = ip + MCOUNT_INSN_SIZE;
@@ -390,72 +500,98 @@ static void flush_range_add(struct flush_range *range, unsigned long ip)
 	range->end = max(range->end, ip + MCOUNT_INSN_SIZE);
 }
 
-/* Check the stub of @rec, and have it ask for what it will be turned on for. */
-static int prepare_rec(struct dyn_ftrace *rec, bool enable,
-		       struct flush_range *range)
+static inline void flush_range_add(struct flush_range *range, unsigned long ip)
 {
-	int type = ftrace_test_record(rec, enable);
+	/* As a rule they come in order. */
+	if (likely(ip - range->end < PAGE_SIZE))
+		range->end = ip + MCOUNT_INSN_SIZE;
+	else
+		flush_range_grow(range, ip);
+}
+
+/* What ftrace_replace_code() has done and has to do */
+struct replace {
+	bool enable;
+	bool deferred;			/* there are stubs left for turn_on_rest() */
+	struct flush_range range;
+};
+
+/*
+ * Bring the stub of @rec to the state that is asked for. One that is off and
+ * that would call an ops that is no more is told who is to be called, and remains
+ * off: turn_on_rest().
+ */
+static int update_rec(struct replace *r, struct dyn_ftrace *rec)
+{
+	int type = ftrace_update_record(rec, r->enable);
+	u32 mode, old_mode;
 	int ret;
 
 	if (type == FTRACE_UPDATE_IGNORE)
 		return 0;
 
 	ret = check_stub(rec->ip, type == FTRACE_UPDATE_MAKE_CALL ?
-				  INSN_NOP : INSN_CALL);
-	if (ret || type == FTRACE_UPDATE_MAKE_NOP)
-		return ret;
-
-	ret = set_mode(rec->ip, ftrace_get_addr_new(rec));
-	if (ret > 0)
-		flush_range_add(range, rec->ip);
-
-	return min(ret, 0);
-}
-
-/* Turn the stub of @rec on or off. */
-static int update_rec(struct dyn_ftrace *rec, bool enable,
-		      struct flush_range *range)
-{
-	int ret;
-
-	switch (ftrace_update_record(rec, enable)) {
-	case FTRACE_UPDATE_MAKE_CALL:
-		ret = write_insn(rec->ip + STUB_CALL, INSN_CALL);
-		break;
-	case FTRACE_UPDATE_MAKE_NOP:
-		ret = write_insn(rec->ip + STUB_CALL, INSN_NOP);
-		break;
-	default:
-		return 0;
-	}
+				  INSN_NOP : INSN_CALL, &old_mode);
 	if (ret)
 		return ret;
 
-	flush_range_add(range, rec->ip);
+	flush_range_add(&r->range, rec->ip);
+	if (type == FTRACE_UPDATE_MAKE_NOP)
+		return write_insn(rec->ip + STUB_CALL, INSN_NOP);
 
-	return 0;
+	mode = addr_to_mode(ftrace_get_addr_new(rec));
+	if (mode != old_mode) {
+		ret = write_insn(rec->ip + STUB_MODE, mode);
+		if (ret)
+			return ret;
+	}
+	if (type == FTRACE_UPDATE_MODIFY_CALL)
+		return 0;
+
+	if (!mode_is_safe(old_mode, mode)) {
+		r->deferred = true;
+		return 0;
+	}
+
+	return write_insn(rec->ip + STUB_CALL, INSN_CALL);
 }
 
-static bool update_recs(bool enable,
-			int (*update)(struct dyn_ftrace *rec, bool enable,
-				      struct flush_range *range))
+/* Turn the stub of @rec on if update_rec() left that to be done. */
+static int turn_on_rest(struct replace *r, struct dyn_ftrace *rec)
 {
-	struct flush_range range = { };
+	u32 call;
+	int ret;
+
+	if (!(rec->flags & FTRACE_FL_ENABLED))
+		return 0;
+
+	ret = read_insn(rec->ip + STUB_CALL, &call);
+	if (ret || call == INSN_CALL)
+		return ret;
+
+	flush_range_add(&r->range, rec->ip);
+
+	return write_insn(rec->ip + STUB_CALL, INSN_CALL);
+}
+
+static bool for_each_rec(struct replace *r,
+			 int (*func)(struct replace *r, struct dyn_ftrace *rec))
+{
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
 	int ret;
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		ret = update(rec, enable, &range);
+		ret = func(r, rec);
 		if (ret) {
-			flush_range_now(&range);
+			flush_range_now(&r->range);
 			ftrace_bug(ret, rec);
 			return false;
 		}
 		cond_resched();
 	}
-	flush_range_now(&range);
+	flush_range_now(&r->range);
 
 	return true;
 }
@@ -465,25 +601,30 @@ static bool update_recs(bool enable,
  * @enable: nonzero for that, zero to turn all of them off
  *
  * In place of the generic function, as a flush of the icache interrupts other
- * CPUs: there is one for the kernel's text and one or more for each module in
- * each of the two steps, rather than one or two for each function.
+ * CPUs: there is one for the kernel's text and one or more for each module, and
+ * once more if stubs that are off have to be told first who they are to call,
+ * rather than one or two for each function.
  */
 void ftrace_replace_code(int enable)
 {
-	if (update_recs(enable, prepare_rec))
-		update_recs(enable, update_rec);
+	struct replace r = { .enable = enable };
+
+	if (for_each_rec(&r, update_rec) && r.deferred)
+		for_each_rec(&r, turn_on_rest);
 }
 
-/* No need for stop_machine(), which moreover couldn't flush other CPUs. */
+/*
+ * No need for stop_machine(), which moreover couldn't flush other CPUs, nor for the
+ * others to see a new ftrace_trace_function: who is called is for each stub to say.
+ */
 void arch_ftrace_update_code(int command)
 {
-	ftrace_modify_all_code(command);
+	ftrace_modify_all_code(command & ~FTRACE_UPDATE_TRACE_FUNC);
 }
 
+/* See arch_ftrace_update_code() */
 int ftrace_update_ftrace_func(ftrace_func_t func)
 {
-	WRITE_ONCE(ftrace_caller_func, func);
-
 	return 0;
 }
 

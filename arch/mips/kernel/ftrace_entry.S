@@ -17,6 +17,10 @@
 #define stub_ra		$FTRACE_STUB_RA
 #define stub_mode	$FTRACE_STUB_MODE
 
+/* The li of the stub extends the sign of FTRACE_MODE_FULL. */
+#define FTRACE_TARGETS_BASE		ftrace_targets
+#define FTRACE_TARGETS_BASE_FULL	ftrace_targets + FTRACE_MODE_FULL
+
 	.set	reorder
 	.set	noat
 
@@ -36,7 +40,10 @@
 	\op	ra, PT_R31(sp)
 	.endm
 
-	/* All others, but for $30, that are saved as they are and restored */
+	/*
+	 * All others, but for $30, that are saved as they are and restored.  What
+	 * the stub has left in stub_ra and stub_mode isn't.
+	 */
 	.macro	for_each_other_reg op
 	\op	$2, PT_R2(sp)
 	\op	$3, PT_R3(sp)
@@ -46,8 +53,6 @@
 	\op	$10, PT_R10(sp)
 	\op	$11, PT_R11(sp)
 #endif
-	\op	$12, PT_R12(sp)
-	\op	$13, PT_R13(sp)
 	\op	$14, PT_R14(sp)
 	\op	$16, PT_R16(sp)
 	\op	$17, PT_R17(sp)
@@ -61,13 +66,40 @@
 	\op	$25, PT_R25(sp)
 	.endm
 
+	/* Go on at the address in $1. */
+	.macro	resume
+	for_each_arg_reg LONG_L
+	.set		noreorder
+	jr		$1
+	PTR_ADDIU	sp, FREGS_SIZE		/* not before, for the unwinder */
+	.set		reorder
+	.endm
+
+	/*
+	 * Call what the element of ftrace_targets says that is stub_mode from
+	 * \base, with $4 and $5 set already.  Elements are aligned to their size,
+	 * so their second half is within reach of the same %hi.
+	 */
+	.macro	call_target base
+	lui		$1, %hi(\base)
+	PTR_ADDU	$1, $1, stub_mode
+	PTR_L		t9, %lo(\base)($1)
+	PTR_L		$6, %lo(\base)+PTRSIZE($1)	/* a2: op */
+	.set		noreorder
+	jalr		t9
+	move		$7, sp				/* a3: fregs */
+	.set		reorder
+	.endm
+
 /*
  * The stub of a traced function jumps here, with the callee's view of the
  * registers except for
  *
  *	AT		the address of ftrace_caller
  *	stub_ra		the address behind the stub
- *	stub_mode	not zero: save and restore all registers
+ *	stub_mode	the offset of an element of ftrace_targets, which is what to
+ *			call; plus FTRACE_MODE_FULL, which makes it negative: save
+ *			and restore all registers
  *
  * These three have no values to preserve, they are free at the start of a
  * function.
@@ -97,26 +129,29 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	.set		reorder
 	for_each_arg_reg LONG_S
 	LONG_S		$1, PT_R29(sp)
-	LONG_S		stub_mode, FREGS_FULL(sp)
-	LONG_S		zero, FREGS_DIRECT_TRAMP(sp)
-
-	/* user_mode() and instruction_pointer_set() look at these. */
-	mfc0		$1, CP0_STATUS
-	LONG_S		$1, PT_STATUS(sp)
-	LONG_S		zero, PT_CAUSE(sp)
-
 	LONG_S		$30, PT_R30(sp)
-
-	PTR_ADDIU	$4, stub_ra, -MCOUNT_INSN_SIZE	/* a0: ip */
+	LONG_S		stub_mode, FREGS_MODE(sp)
 	LONG_S		stub_ra, FREGS_STUB_RA(sp)
-	LONG_S		$4, PT_EPC(sp)
 	LONG_S		ra, FREGS_PARENT_IP(sp)
+	PTR_ADDIU	$4, stub_ra, -MCOUNT_INSN_SIZE	/* a0: ip */
+	LONG_S		$4, PT_EPC(sp)
+	.set		noreorder
+	bltz		stub_mode, .Lfull
+	move		$5, ra				/* a1: parent_ip */
+	.set		reorder
 
-	beqz		stub_mode, .Lcall
+	LONG_S		stub_ra, FREGS_RESUME(sp)
+	call_target	FTRACE_TARGETS_BASE
+.Largs_return:
+	LONG_L		$1, FREGS_RESUME(sp)
+	resume
 
+.Lfull:
 	for_each_other_reg LONG_S
 	LONG_S		zero, PT_R0(sp)
 	LONG_S		zero, PT_R1(sp)
+	LONG_S		stub_ra, PT_R12(sp)
+	LONG_S		stub_mode, PT_R13(sp)
 	LONG_S		zero, PT_R26(sp)
 	LONG_S		zero, PT_R27(sp)
 	LONG_S		gp, PT_R28(sp)
@@ -127,40 +162,32 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	LONG_S		$2, PT_HI(sp)
 	LONG_S		$3, PT_LO(sp)
 #endif
-
-.Lcall:
-	move		$5, ra				/* a1: parent_ip */
-	/*
-	 * First the function, then its ops: ftrace_modify_all_code() has all
-	 * CPUs see the latter before it replaces the function by one that
-	 * looks at it.
-	 */
-	PTR_L		t9, ftrace_caller_func
-	PTR_L		$6, function_trace_op		/* a2: op */
-	move		$7, sp				/* a3: fregs */
-	jalr		t9
-.Lcall_return:
+	/* user_mode() and instruction_pointer_set() look at these. */
+	mfc0		$2, CP0_STATUS
+	LONG_S		$2, PT_STATUS(sp)
+	LONG_S		zero, PT_CAUSE(sp)
+	LONG_S		zero, FREGS_DIRECT_TRAMP(sp)
+	move		$16, $4				/* ip */
+	call_target	FTRACE_TARGETS_BASE_FULL
+.Lfull_return:
 
 	/*
 	 * Where to? As a rule into the traced function, behind its stub, or
 	 * somewhere else if so asked for, and in either case by way of a direct
 	 * trampoline if there is one, which finds it in stub_ra.
 	 */
-	LONG_L		$2, FREGS_STUB_RA(sp)
 	LONG_L		$1, PT_EPC(sp)
-	PTR_ADDIU	$3, $2, -MCOUNT_INSN_SIZE
-	bne		$1, $3, .Lelsewhere
-	move		$1, $2
-.Lelsewhere:
 	LONG_L		$3, FREGS_DIRECT_TRAMP(sp)
-	beqz		$3, .Lrestore
-	LONG_S		$1, PT_R12(sp)		/* in case all are restored */
-	move		stub_ra, $1
-	move		$1, $3
+	.set		noreorder
+	bne		$1, $16, .Lelsewhere
+	LONG_L		$30, PT_R30(sp)
+	PTR_ADDIU	$1, $16, MCOUNT_INSN_SIZE
+.Lelsewhere:
+	bnez		$3, .Ldirect
+	LONG_L		$24, PT_R24(sp)
+	.set		reorder
 
 .Lrestore:
-	LONG_L		$2, FREGS_FULL(sp)
-	beqz		$2, .Lrestore_args
 #ifndef CONFIG_CPU_MIPSR6
 	LONG_L		$2, PT_HI(sp)
 	LONG_L		$3, PT_LO(sp)
@@ -169,20 +196,19 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 #endif
 	/* sp and gp, the thread_info, are the task's, whatever a tracer says. */
 	for_each_other_reg LONG_L
-	LONG_L		$30, PT_R30(sp)
+	resume
 
-.Lrestore_args:
-	for_each_arg_reg LONG_L
-	.set		noreorder
-	jr		$1
-	PTR_ADDIU	sp, FREGS_SIZE		/* not before, for the unwinder */
-	.set		reorder
+.Ldirect:
+	move		stub_ra, $1
+	move		$1, $3
+	b		.Lrestore
 	END(ftrace_caller)
 
 	.section .rodata
 	.align	PTRLOG
-EXPORT(ftrace_call_return)
-	PTR_WD		.Lcall_return
+EXPORT(ftrace_call_returns)
+	PTR_WD		.Largs_return
+	PTR_WD		.Lfull_return
 
 	.text
 /* The tracer when there is none */
@@ -211,11 +237,8 @@ NESTED(return_to_handler, FREGS_SIZE, ra)
 	LONG_S		$30, PT_R30(sp)
 	PTR_ADDIU	t0, sp, FREGS_SIZE
 	LONG_S		t0, PT_R29(sp)
-	mfc0		t0, CP0_STATUS
-	LONG_S		t0, PT_STATUS(sp)
-	LONG_S		zero, PT_CAUSE(sp)
 	LONG_S		zero, PT_EPC(sp)
-	LONG_S		zero, FREGS_FULL(sp)
+	LONG_S		zero, FREGS_MODE(sp)
 
 	move		a0, sp
 	jal		ftrace_return_to_handler

@@ -6,60 +6,62 @@
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 
-/* Called for each function that has a probe at its start. */
+/* Rarely wanted, and out of the way of those that don't */
+static noinline void run_post_handler(struct kprobe *p, struct pt_regs *regs)
+{
+	/* The stub as a whole is what was stepped over. */
+	regs->cp0_epc = (unsigned long)p->addr + MCOUNT_INSN_SIZE;
+	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_SSDONE;
+	p->post_handler(p, regs, 0);
+}
+
+NOKPROBE_SYMBOL(run_post_handler);
+
+/*
+ * Called for each function that has a probe at its start.
+ *
+ * That current_kprobe is set keeps this from recursing: a probe that is hit while
+ * the handlers of another one run is counted as missed.
+ */
 void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct kprobe_ctlblk *kcb;
+	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
+	struct kprobe **running, *p;
 	unsigned long orig_ip;
-	struct pt_regs *regs;
-	struct kprobe *p;
-	int bit;
 
-	if (unlikely(kprobe_ftrace_disabled))
+	if (unlikely(kprobe_ftrace_disabled || !ftrace_get_regs(fregs)))
 		return;
 
-	bit = ftrace_test_recursion_trylock(ip, parent_ip);
-	if (bit < 0)
-		return;
+	guard(preempt_notrace)();
 
 	p = get_kprobe((kprobe_opcode_t *)ip);
 	if (unlikely(!p) || kprobe_disabled(p))
-		goto out;
+		return;
 
-	regs = ftrace_get_regs(fregs);
-	if (unlikely(!regs))
-		goto out;
-
-	if (kprobe_running()) {
+	running = this_cpu_ptr(&current_kprobe);
+	if (*running) {
 		kprobes_inc_nmissed_count(p);
-		goto out;
+		return;
 	}
 
-	__this_cpu_write(current_kprobe, p);
-	kcb = get_kprobe_ctlblk();
-	kcb->kprobe_status = KPROBE_HIT_ACTIVE;
+	*running = p;
+	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
 
 	/*
 	 * For the handlers, as if the probe were a breakpoint, whatever another
 	 * ops has changed.  If pre_handler() returns nonzero, it has set up
 	 * where to go on: no post_handler() then.
 	 */
-	orig_ip = instruction_pointer(regs);
-	instruction_pointer_set(regs, ip);
+	orig_ip = regs->cp0_epc;
+	regs->cp0_epc = (unsigned long)p->addr;
 	if (!p->pre_handler || !p->pre_handler(p, regs)) {
-		if (unlikely(p->post_handler)) {
-			/* The stub as a whole is what was stepped over. */
-			instruction_pointer_set(regs, ip + MCOUNT_INSN_SIZE);
-			kcb->kprobe_status = KPROBE_HIT_SSDONE;
-			p->post_handler(p, regs, 0);
-		}
-		instruction_pointer_set(regs, orig_ip);
+		if (unlikely(p->post_handler))
+			run_post_handler(p, regs);
+		regs->cp0_epc = orig_ip;
 	}
 
-	__this_cpu_write(current_kprobe, NULL);
-out:
-	ftrace_test_recursion_unlock(bit);
+	*running = NULL;
 }
 
 NOKPROBE_SYMBOL(kprobe_ftrace_handler);

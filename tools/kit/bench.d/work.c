@@ -9,7 +9,8 @@
  *		prints nanoseconds by the clock, and of processor time, and for how
  *		many of them (in steps of a clock tick) the processor was idle
  *   work write FILE TEXT	one write() to a file of tracefs or procfs
- *		prints processor time of this process, and of this and all others
+ *		prints processor time of this process, and of this and all others.
+ *		getpgid() is called just before and after it, as a mark
  *
  * A write that attaches a tracer also waits (for tasks-RCU and the like), and
  * waiting moves the clock without an instruction: so processor time. Part of the
@@ -185,8 +186,10 @@ static void do_write(const char *file, const char *text)
 		die(file);
 	others = others_time();
 	mine = now(CLOCK_PROCESS_CPUTIME_ID);
+	syscall(SYS_getpgid, 0);
 	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		die(file);
+	syscall(SYS_getpgid, 0);
 	mine = now(CLOCK_PROCESS_CPUTIME_ID) - mine;
 	close(fd);
 	sleep(SETTLE_SECONDS);
