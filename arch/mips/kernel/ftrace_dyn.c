@@ -574,8 +574,8 @@ static int turn_on_rest(struct replace *r, struct dyn_ftrace *rec)
 	return write_insn(rec->ip + STUB_CALL, INSN_CALL);
 }
 
-static bool for_each_rec(struct replace *r,
-			 int (*func)(struct replace *r, struct dyn_ftrace *rec))
+static bool update_recs(struct replace *r,
+			int (*func)(struct replace *r, struct dyn_ftrace *rec))
 {
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
@@ -609,8 +609,8 @@ void ftrace_replace_code(int enable)
 {
 	struct replace r = { .enable = enable };
 
-	if (for_each_rec(&r, update_rec) && r.deferred)
-		for_each_rec(&r, turn_on_rest);
+	if (update_recs(&r, update_rec) && r.deferred)
+		update_recs(&r, turn_on_rest);
 }
 
 /*

@@ -32,6 +32,7 @@ static struct {
 	int calls;
 	unsigned long ip;
 	unsigned long parent_ip;
+	struct ftrace_ops *op;
 	bool full;
 	bool user;
 	struct pt_regs regs;
@@ -61,6 +62,7 @@ static void tracer(unsigned long ip, unsigned long parent_ip,
 	traced.calls++;
 	traced.ip = ip;
 	traced.parent_ip = parent_ip;
+	traced.op = op;
 	traced.full = regs;
 	traced.sp = ftrace_regs_get_stack_pointer(fregs);
 	traced.fregs_ip = ftrace_regs_get_instruction_pointer(fregs);
@@ -179,11 +181,13 @@ static void expect_hi_lo(struct kunit *test, unsigned long hi, unsigned long lo,
 	KUNIT_EXPECT_EQ(test, lo, want_lo);
 }
 
-static void expect_traced(struct kunit *test, void (*func)(void), bool full)
+static void expect_traced(struct kunit *test, struct ftrace_ops *ops,
+			  void (*func)(void), bool full)
 {
 	int i;
 
 	KUNIT_EXPECT_EQ(test, traced.calls, 1);
+	KUNIT_EXPECT_PTR_EQ(test, traced.op, ops);
 	KUNIT_EXPECT_EQ(test, traced.ip, (unsigned long)func);
 	KUNIT_EXPECT_EQ(test, traced.fregs_ip, (unsigned long)func);
 	KUNIT_EXPECT_EQ(test, traced.parent_ip, planted(31));
@@ -217,7 +221,7 @@ static void test_args(struct kunit *test)
 	call();
 	trace_stop(test, &args_ops, ftrace_test_target);
 
-	expect_traced(test, ftrace_test_target, false);
+	expect_traced(test, &args_ops, ftrace_test_target, false);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
 	expect_regs(test, "function", ftrace_test_seen.regs,
 		    REGS_GIVEN | REGS_SAVED, planted);
@@ -232,15 +236,30 @@ static void check_goto(struct kunit *test, struct ftrace_ops *ops, bool full)
 	call();
 	trace_stop(test, ops, ftrace_test_target);
 
-	expect_traced(test, ftrace_test_target, full);
+	expect_traced(test, ops, ftrace_test_target, full);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_OTHER_RET);
 	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[31], 0);
 	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
 }
 
+/* Where the function is anyway: neither its stub nor its tracer once more */
+static void check_goto_itself(struct kunit *test, struct ftrace_ops *ops,
+			      bool full)
+{
+	plant(ftrace_test_target);
+	traced.goto_ip = (unsigned long)ftrace_test_target;
+	trace_start(test, ops, ftrace_test_target);
+	call();
+	trace_stop(test, ops, ftrace_test_target);
+
+	expect_traced(test, ops, ftrace_test_target, full);
+	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
+}
+
 static void test_args_goto(struct kunit *test)
 {
 	check_goto(test, &args_ops, false);
+	check_goto_itself(test, &args_ops, false);
 }
 
 static void test_regs(struct kunit *test)
@@ -250,7 +269,7 @@ static void test_regs(struct kunit *test)
 	call();
 	trace_stop(test, &regs_ops, ftrace_test_target);
 
-	expect_traced(test, ftrace_test_target, true);
+	expect_traced(test, &regs_ops, ftrace_test_target, true);
 	KUNIT_EXPECT_FALSE(test, traced.user);
 	KUNIT_EXPECT_EQ(test, traced.regs.regs[0], 0);
 	KUNIT_EXPECT_EQ(test, traced.regs.cp0_epc,
@@ -275,11 +294,11 @@ static void test_regs_change(struct kunit *test)
 	call();
 	trace_stop(test, &regs_ops, ftrace_test_target);
 
-	expect_traced(test, ftrace_test_target, true);
+	expect_traced(test, &regs_ops, ftrace_test_target, true);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
-	/* All but at, which is needed for the way back. */
+	/* All but those that are needed for the way back. */
 	expect_regs(test, "function", ftrace_test_seen.regs,
-		    ~(REGS_FIXED | BIT(1)), changed);
+		    ~(REGS_FIXED | REGS_STUB), changed);
 	expect_regs(test, "function", ftrace_test_seen.regs,
 		    BIT(28) | BIT(29) | BIT(31), planted);
 	expect_hi_lo(test, ftrace_test_seen.hi, ftrace_test_seen.lo,
@@ -289,9 +308,10 @@ static void test_regs_change(struct kunit *test)
 static void test_regs_goto(struct kunit *test)
 {
 	check_goto(test, &regs_ops, true);
+	check_goto_itself(test, &regs_ops, true);
 }
 
-/* The mode of the stub follows the ops that come and go. */
+/* What the stub asks for follows the ops that come and go. */
 static void test_both(struct kunit *test)
 {
 	plant(ftrace_test_target);
@@ -306,9 +326,15 @@ static void test_both(struct kunit *test)
 	trace_stop(test, &regs_ops, ftrace_test_target);
 	plant(ftrace_test_target);
 	call();
-	expect_traced(test, ftrace_test_target, false);
+	expect_traced(test, &args_ops, ftrace_test_target, false);
 
+	trace_start(test, &regs_ops, ftrace_test_target);
 	trace_stop(test, &args_ops, ftrace_test_target);
+	plant(ftrace_test_target);
+	call();
+	expect_traced(test, &regs_ops, ftrace_test_target, true);
+
+	trace_stop(test, &regs_ops, ftrace_test_target);
 	plant(ftrace_test_target);
 	call();
 	KUNIT_EXPECT_EQ(test, traced.calls, 0);
@@ -363,7 +389,7 @@ static void test_kernel_function(struct kunit *test)
 	call();
 	trace_stop(test, &regs_ops, func);
 
-	expect_traced(test, func, true);
+	expect_traced(test, &regs_ops, func, true);
 	KUNIT_EXPECT_EQ(test, out.regs[2], 1000);
 	expect_regs(test, "tracer", traced.regs.regs,
 		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
