@@ -242,6 +242,14 @@ static bool mode_is_safe(u32 old, u32 mode)
 	       old == INSN_MODE(FTRACE_MODE_FULL);
 }
 
+/* The target of @ops, or NULL: that of a direct call is somewhere else */
+static struct ftrace_target *ops_target(struct ftrace_ops *ops)
+{
+	struct ftrace_target *target = addr_to_target(ops->trampoline);
+
+	return target && target->ops == ops ? target : NULL;
+}
+
 /* The target of @ops, or one that is free, or NULL */
 static struct ftrace_target *find_target(struct ftrace_ops *ops)
 {
@@ -279,8 +287,7 @@ void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
 		ops->trampoline = (unsigned long)target;
 	}
 
-	/* Not that of a direct call */
-	target = addr_to_target(ops->trampoline);
+	target = ops_target(ops);
 	if (target)
 		WRITE_ONCE(target->func, ftrace_ops_get_func(ops));
 
@@ -296,11 +303,12 @@ void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
  */
 void arch_ftrace_trampoline_free(struct ftrace_ops *ops)
 {
-	struct ftrace_target *target = addr_to_target(ops->trampoline);
+	struct ftrace_target *target = ops_target(ops);
 
 	if (!target)
 		return;
 
+	target->func = arch_ftrace_ops_list_func;
 	target->ops = NULL;
 	ops->trampoline = 0;
 }
@@ -574,6 +582,18 @@ static int turn_on_rest(struct replace *r, struct dyn_ftrace *rec)
 	return write_insn(rec->ip + STUB_CALL, INSN_CALL);
 }
 
+/*
+ * Ftrace is about to be dead, and nobody will turn off what is on. Have that call the
+ * list, from which an ops can be taken still.
+ */
+static void abandon_targets(void)
+{
+	struct ftrace_target *target;
+
+	for (target = ftrace_targets; target < &ftrace_targets[NR_TARGETS]; target++)
+		WRITE_ONCE(target->func, arch_ftrace_ops_list_func);
+}
+
 static bool update_recs(struct replace *r,
 			int (*func)(struct replace *r, struct dyn_ftrace *rec))
 {
@@ -586,6 +606,7 @@ static bool update_recs(struct replace *r,
 		ret = func(r, rec);
 		if (ret) {
 			flush_range_now(&r->range);
+			abandon_targets();
 			ftrace_bug(ret, rec);
 			return false;
 		}

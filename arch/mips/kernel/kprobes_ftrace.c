@@ -17,23 +17,10 @@ static noinline void run_post_handler(struct kprobe *p, struct pt_regs *regs)
 
 NOKPROBE_SYMBOL(run_post_handler);
 
-/*
- * Called for each function that has a probe at its start.
- *
- * That current_kprobe is set keeps this from recursing: a probe that is hit while
- * the handlers of another one run is counted as missed.
- */
-void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
-			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static nokprobe_inline void run_probe(unsigned long ip, struct pt_regs *regs)
 {
-	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
 	struct kprobe **running, *p;
 	unsigned long orig_ip;
-
-	if (unlikely(kprobe_ftrace_disabled || !ftrace_get_regs(fregs)))
-		return;
-
-	guard(preempt_notrace)();
 
 	p = get_kprobe((kprobe_opcode_t *)ip);
 	if (unlikely(!p) || kprobe_disabled(p))
@@ -62,6 +49,35 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 	}
 
 	*running = NULL;
+}
+
+/*
+ * Called for each function that has a probe at its start.
+ *
+ * That current_kprobe is set keeps this from recursing: a probe that is hit while
+ * the handlers of another one run is counted as missed.  To look for the probe
+ * calls nothing that can be probed, unless the use of RCU lists is checked.
+ */
+void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
+			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
+	int bit;
+
+	if (unlikely(kprobe_ftrace_disabled || !ftrace_get_regs(fregs)))
+		return;
+
+	if (!IS_ENABLED(CONFIG_PROVE_RCU_LIST)) {
+		guard(preempt_notrace)();
+		run_probe(ip, regs);
+		return;
+	}
+
+	bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	if (bit < 0)
+		return;
+	run_probe(ip, regs);
+	ftrace_test_recursion_unlock(bit);
 }
 
 NOKPROBE_SYMBOL(kprobe_ftrace_handler);
