@@ -586,16 +586,21 @@ static int turn_on_rest(struct replace *r, struct dyn_ftrace *rec)
  * Ftrace is about to be dead, and nobody will turn off what is on. Have that call the
  * list, from which an ops can be taken still.
  */
-static void abandon_targets(void)
+static noinline void update_failed(struct replace *r, struct dyn_ftrace *rec,
+				   int error)
 {
 	struct ftrace_target *target;
 
 	for (target = ftrace_targets; target < &ftrace_targets[NR_TARGETS]; target++)
 		WRITE_ONCE(target->func, arch_ftrace_ops_list_func);
+
+	flush_range_now(&r->range);
+	ftrace_bug(error, rec);
 }
 
-static bool update_recs(struct replace *r,
-			int (*func)(struct replace *r, struct dyn_ftrace *rec))
+static inline bool update_recs(struct replace *r,
+			       int (*func)(struct replace *r,
+					   struct dyn_ftrace *rec))
 {
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
@@ -605,9 +610,7 @@ static bool update_recs(struct replace *r,
 		rec = ftrace_rec_iter_record(iter);
 		ret = func(r, rec);
 		if (ret) {
-			flush_range_now(&r->range);
-			abandon_targets();
-			ftrace_bug(ret, rec);
+			update_failed(r, rec, ret);
 			return false;
 		}
 		cond_resched();
