@@ -532,6 +532,7 @@ struct replace {
 static int update_rec(struct replace *r, struct dyn_ftrace *rec)
 {
 	int type = ftrace_update_record(rec, r->enable);
+	unsigned long addr;
 	u32 mode, old_mode;
 	int ret;
 
@@ -547,7 +548,12 @@ static int update_rec(struct replace *r, struct dyn_ftrace *rec)
 	if (type == FTRACE_UPDATE_MAKE_NOP)
 		return write_insn(rec->ip + STUB_CALL, INSN_NOP);
 
-	mode = addr_to_mode(ftrace_get_addr_new(rec));
+	addr = ftrace_get_addr_new(rec);
+	/* Ftrace has found that its accounts are wrong, and is dead already. */
+	if (unlikely(rec->flags & FTRACE_FL_TRAMP && addr == FTRACE_ADDR))
+		return -EINVAL;
+
+	mode = addr_to_mode(addr);
 	if (mode != old_mode) {
 		ret = write_insn(rec->ip + STUB_MODE, mode);
 		if (ret)
