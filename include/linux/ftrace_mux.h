@@ -3,7 +3,7 @@
  * Function tracer multiplexer.
  *
  * See Documentation/trace/function-tracers.rst for what it does for users,
- * and kernel/trace/ftrace_mux.c for how it works.
+ * and kernel/trace/mux/tracers.c for how it works.
  */
 #ifndef _LINUX_FTRACE_MUX_H
 #define _LINUX_FTRACE_MUX_H

@@ -13,7 +13,14 @@
 #	---
 #	diff			(may be missing)
 
+# The options of the set are one menu, the Kconfig file at the top of this repository.
+# In the kernel tree it stands beside the Kconfig file that sources it.
+#
+# patches/series names the patch files in order. Each folder there is a series of its
+# own, which applies on top of those before it.
+
 OVERLAY_DIRS=(arch kernel include Documentation tools samples)
+MENU=kernel/trace/Kconfig.shared
 FUZZ=2
 
 # series: the patch files in order, as paths
@@ -30,16 +37,32 @@ overlay_files()
 		if [[ -d $TOP/$d ]]; then dirs+=("$d"); fi
 	done
 	(( ${#dirs[@]} )) || return 0
-	(cd "$TOP" && find "${dirs[@]}" -path tools/kit -prune -o \
-		-type f ! -name '*~' ! -name '.*.swp' -print) | sort
+	{
+		if [[ -f $TOP/Kconfig ]]; then echo "$MENU"; fi
+		cd "$TOP" && find "${dirs[@]}" -path tools/kit -prune -o \
+			-type f ! -name '*~' ! -name '.*.swp' -print
+	} | sort
 }
+
+# overlay_source PATH: where the new file PATH stands in this repository
+overlay_source()
+{
+	if [[ $1 == "$MENU" ]]; then
+		echo "$TOP/Kconfig"
+	else
+		echo "$TOP/$1"
+	fi
+}
+
+# subjects: the folders of patches, in order; nothing if the patches are in none
+subjects() { series | sed -nE "s|^$TOP/patches/([^/]+)/.*|\1|p" | uniq; }
 
 # our_files_id: changes when any of our files does
 our_files_id()
 {
 	{
 		series | sed "s|^$TOP/||"
-		overlay_files
+		overlay_files | sed "s|^$MENU$|Kconfig|"
 	} | (cd "$TOP" && tr '\n' '\0' | xargs -0 -r sha256sum -- 2> /dev/null) | sha256sum
 }
 
@@ -77,7 +100,7 @@ patch_new_files()
 		overlay_files | awk -v c="$claim" '
 			$0 == c || index($0, c "/") == 1 { print; found = 1 }
 			END { exit !found }' ||
-			die "patches/${1##*/} claims $claim, but there is no such overlay file"
+			die "${1#"$TOP"/} claims $claim, but there is no such overlay file"
 	done
 }
 
@@ -87,9 +110,9 @@ check_claims()
 	local p claims odd
 	claims=$(mktemp)
 	while read -r p; do
-		[[ -f $p ]] || die "patches/series names ${p##*/}, but there is no such file"
-		[[ -n $(patch_subject "$p") ]] || die "patches/${p##*/} has no Subject: line"
-		grep -q '^---$' "$p" || die "patches/${p##*/} has no --- line after its header"
+		[[ -f $p ]] || die "patches/series names ${p#"$TOP"/patches/}, but there is no such file"
+		[[ -n $(patch_subject "$p") ]] || die "${p#"$TOP"/} has no Subject: line"
+		grep -q '^---$' "$p" || die "${p#"$TOP"/} has no --- line after its header"
 		patch_new_files "$p" >> "$claims"
 	done < <(series)
 	sort -o "$claims" "$claims"
@@ -110,7 +133,7 @@ rejected()
 # apply_patch PATCH TREE VERSION: exactly, else with fuzz, else not at all
 apply_patch()
 {
-	local name=patches/${1##*/} out=$LOGS/patch.log fuzz file
+	local name=${1#"$TOP"/} out=$LOGS/patch.log fuzz file
 	mkdir -p "$LOGS"
 	for file in $(patch_targets "$1"); do
 		[[ -f $2/$file ]] || die "$name does not apply to Linux $3: there is no $file"
@@ -147,7 +170,23 @@ say_fuzz()
 overlay_one()
 {
 	mkdir -p "$(dirname "$2/$1")"
-	cp -p "$TOP/$1" "$2/$1"
+	cp -p "$(overlay_source "$1")" "$2/$1"
+}
+
+# trim_menu TREE: while TREE has only a part of the series, the menu sources no file that
+# comes later
+trim_menu()
+{
+	[[ -f $1/$MENU ]] || return 0
+	awk -v tree="$1" '
+		/^source / {
+			file = $2
+			gsub(/"/, "", file)
+			if ((getline line < (tree "/" file)) <= 0) { skip = 1; next }
+			close(tree "/" file)
+		}
+		skip && /^$/ { skip = 0; next }
+		{ skip = 0; print }' "$TOP/Kconfig" > "$1/$MENU"
 }
 
 # stage_patched STOCK DIR: fills DIR with our new files and with the patched
