@@ -24,7 +24,7 @@
 #define NR_WHO		3
 #define MAX_RECORD	131072
 
-/* As in kernel/trace/gtsc_load.c */
+/* As in kernel/trace/gtsc/gtsc_load.c */
 struct load_record {
 	uint32_t magic;
 	uint32_t len;
