@@ -901,6 +901,20 @@ static int mux_test_init(struct kunit *test)
 	return 0;
 }
 
+/* Only what a user types finds a system call by other names than its symbol. */
+static void mux_test_syscall_names(struct kunit *test)
+{
+	struct ftrace_ops ops = { };
+	char call[] = "sys_read";
+	char alias[] = "__x64_sys_getpid";
+	char symbol[] = "__x64_sys_read";
+
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, call, strlen(call), 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, alias, strlen(alias), 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&ops, symbol, strlen(symbol), 1), 0);
+	ftrace_free_filter(&ops);
+}
+
 static void mux_test_exit(struct kunit *test)
 {
 	stop_load(test);
@@ -920,6 +934,7 @@ static struct kunit_case mux_test_cases[] = {
 	KUNIT_CASE_SLOW(mux_test_unregister),
 	KUNIT_CASE_SLOW(mux_test_churn),
 	KUNIT_CASE_SLOW(mux_test_displace),
+	KUNIT_CASE(mux_test_syscall_names),
 	{}
 };
 

@@ -140,6 +140,11 @@ void ftrace_mux_combo_show_totals(struct seq_file *m);
 bool ftrace_mux_combo_starts(unsigned long addr);
 int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
 
+/* The names of system calls in filters */
+
+bool ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,
+			      bool (*match)(char *name, void *glob), void *glob);
+
 /* Files: what the user sees of the above */
 
 int ftrace_mux_regex_open(struct trace_array *tr, int flag,
@@ -205,6 +210,13 @@ static inline int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *val
 					 char *name)
 {
 	return -ERANGE;
+}
+
+static inline bool
+ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,
+			 bool (*match)(char *name, void *glob), void *glob)
+{
+	return false;
 }
 
 static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,

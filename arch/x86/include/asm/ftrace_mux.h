@@ -6,6 +6,9 @@
 #include <linux/ftrace_mux.h>
 #include <linux/types.h>
 
+/* What the wrapper of a system call has in front of the name that users know */
+#define ARCH_FTRACE_SYSCALL_PREFIX	"__x64_"
+
 /* All trampolines, of both families */
 extern const char ftrace_mux_callers[];
 extern const char ftrace_mux_callers_end[];

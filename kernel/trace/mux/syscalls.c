@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer: the names of system calls in filters.
+ *
+ * The function that the system call table names is __x64_sys_read on x86_64. Users
+ * know it as sys_read. The wrapper of a system call without arguments has a second
+ * symbol, __do_sys_getpid, and that is the one kallsyms gives for its address. A
+ * filter that a user types finds the wrapper by each of these names.
+ */
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/string.h>
+
+#include <asm/ftrace_mux.h>
+
+#include "mux.h"
+
+#define WRAPPER_PREFIX	ARCH_FTRACE_SYSCALL_PREFIX "sys_"
+#define ALIAS_PREFIX	"__do_sys_"
+
+/* No system call has a name as long as this */
+#define WRAPPER_LEN	64
+
+/*
+ * The wrapper of a system call with arguments calls __do_sys_NAME, if the compiler has
+ * not inlined that: such a function is no alias.
+ */
+static bool wrapper_of_alias(unsigned long ip, const char *sym, char *wrapper)
+{
+	unsigned long addr;
+	int len;
+
+	len = snprintf(wrapper, WRAPPER_LEN, WRAPPER_PREFIX "%s",
+		       sym + strlen(ALIAS_PREFIX));
+	if (len >= WRAPPER_LEN)
+		return false;
+
+	addr = kallsyms_lookup_name(wrapper);
+
+	return addr && ftrace_location(addr) == ip;
+}
+
+/**
+ * ftrace_mux_match_syscall - match a function by the other names of a system call
+ * @ip: the call site of the function
+ * @sym: the symbol that kallsyms gives for it, which does not match
+ * @search: what @match looks for
+ * @match: tells whether a name matches
+ * @glob: passed to @match
+ *
+ * Without its prefix, a name counts only for what begins with "sys_": "s*" does not
+ * select all system calls.
+ *
+ * Context: Process context, with ftrace_lock held.
+ * Return: true if @ip is the entry of a system call one of whose names matches.
+ */
+bool ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,
+			      bool (*match)(char *name, void *glob), void *glob)
+{
+	char wrapper[WRAPPER_LEN];
+
+	if (strstarts(sym, ALIAS_PREFIX)) {
+		if (!wrapper_of_alias(ip, sym, wrapper))
+			return false;
+		sym = wrapper;
+		if (match(sym, glob))
+			return true;
+	} else if (!strstarts(sym, WRAPPER_PREFIX)) {
+		return false;
+	}
+
+	return strstarts(search, "sys_") &&
+		match(sym + strlen(ARCH_FTRACE_SYSCALL_PREFIX), glob);
+}
