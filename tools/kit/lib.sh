@@ -91,7 +91,8 @@ lock()
 }
 
 # logged WHAT LOG COMMAND...: runs a long step with its output in LOG, shows
-# that it is alive, and on failure the cause and the log's path.
+# that it is alive, and on failure the cause and the log's path. The file KIT_STEPS, if
+# it is set, gets its seconds.
 logged()
 {
 	local what=$1 log=$2 ticker rc=0 start=$SECONDS
@@ -112,6 +113,9 @@ logged()
 		die "$what failed (status $rc); full log: $log"
 	fi
 	say "$what: done in $(( SECONDS - start )) s"
+	if [[ -n ${KIT_STEPS:-} ]] && (( SECONDS - start >= 5 )); then
+		echo "$what $(( SECONDS - start ))" >> "$KIT_STEPS"
+	fi
 }
 
 ticker()
