@@ -182,7 +182,7 @@ trim_menu()
 		/^source / {
 			file = $2
 			gsub(/"/, "", file)
-			if ((getline line < (tree "/" file)) <= 0) { skip = 1; next }
+			if ((getline line < (tree "/" file)) < 0) { skip = 1; next }
 			close(tree "/" file)
 		}
 		skip && /^$/ { skip = 0; next }
