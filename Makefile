@@ -20,7 +20,8 @@ help:
 #:   run         install what is missing, build the patched kernel, and play the
 #:               RFC's session in it
 #:   test        every test of the project (T="name ...": those with these words
-#:               in their names)
+#:               in their names; STOCK=fresh: the stock kernel is run as well, where
+#:               its results are kept in tools/kit/tests/stock)
 #:   bench       what tracing costs, in instructions, on the stock kernel and on
 #:               ours: tables and plots in build/bench (QUICK=1: only a call's
 #:               cost; T=gtsc: only that of trace channels)
@@ -32,7 +33,8 @@ help:
 #:   stress      all users of the function tracer at random in the guest
 #:               (MINUTES=2, SEED=number: the one of a run to repeat)
 #:
-#:   series      the patches as a series to mail, in build/series
+#:   series      the patches as series to mail: a folder of build/series for each
+#:               folder of patches
 #:   check       checkpatch, shellcheck, W=1 and sparse
 #:   deb         Debian packages of the patched kernel, in build/deb
 #:               (CONFIG=file: another configuration than this machine's)

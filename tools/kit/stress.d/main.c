@@ -135,14 +135,14 @@ static void count(struct worker *w, unsigned int k, int ret)
 	complain("%u:%lu %s: %s, which was not expected", w->number, w->n, w->doing, strerror(-ret));
 }
 
-static void work(struct worker *w, double end)
+static void work(struct worker *w)
 {
 	struct rng rng;
 	unsigned int k;
 
 	/* Not one that goes on when the script has given up */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (w->n = 0; now() < end && !shared->stop; w->n++) {
+	for (w->n = 0; !shared->stop; w->n++) {
 		rng_seed(&rng, seed, w->number, w->n);
 		k = draw_kind(&rng, w->role);
 		if (!selected("ONLY", kinds[k].name))
@@ -172,6 +172,21 @@ static unsigned long all_actions(void)
 	}
 
 	return n;
+}
+
+/*
+ * On a slow machine it takes longer until there is something to judge by. Not where only
+ * a part of it runs, some of which may never come.
+ */
+static bool enough(void)
+{
+	if (getenv("ONLY") && *getenv("ONLY"))
+		return true;
+	if (getenv("WORKERS") && *getenv("WORKERS"))
+		return true;
+
+	return all_actions() >= 100 && shared->calls > 1000 && shared->compared > 10 &&
+	       shared->fuzz_writes > 100;
 }
 
 static void show_kind(unsigned int k)
@@ -221,15 +236,25 @@ static void show_stack(pid_t pid)
 		complain("stack:\n%.480s", buf);
 }
 
-/* Wait until all have ended; returns how many have not after @patience seconds */
+/*
+ * Stop the workers after @end, when they have done enough, and wait until all have ended;
+ * returns how many have not after @patience seconds.
+ */
 static unsigned int wait_for_workers(unsigned int nr, double end, double patience)
 {
 	unsigned int left = nr;
+	double limit = end + 5 * patience;
 	double next = now() + 20;
 	pid_t pid;
 	int status;
 
 	while (left && now() < end + patience) {
+		if (!shared->stop && now() >= end) {
+			if (enough() || now() > limit)
+				shared->stop = true;
+			else
+				end = now();
+		}
 		pid = waitpid(-1, &status, WNOHANG);
 		if (pid > 0) {
 			left--;
@@ -265,7 +290,7 @@ static void show_stuck(void)
 	put("/proc/sysrq-trigger", "d");
 }
 
-static void start_worker(unsigned int i, double end)
+static void start_worker(unsigned int i)
 {
 	struct worker *w = &shared->worker[i];
 	pid_t pid;
@@ -277,7 +302,7 @@ static void start_worker(unsigned int i, double end)
 		w->pid = pid;
 		return;
 	}
-	work(w, end);
+	work(w);
 	_exit(0);
 }
 
@@ -310,7 +335,7 @@ int main(int argc, char **argv)
 		snprintf(number, sizeof(number), "%u", i);
 		if (!selected("WORKERS", number))
 			continue;
-		start_worker(i, end);
+		start_worker(i);
 		nr++;
 	}
 
