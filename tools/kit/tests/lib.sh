@@ -51,11 +51,8 @@ not_in_ci()
 # as_stock COMMAND...: the same of the stock kernel
 as_stock()
 {
-	(
-		export STOCK=1
-		unset KERNEL_TREE
-		"$@"
-	)
+	local -x STOCK=1 KERNEL_TREE=
+	"$@"
 }
 
 # stock_id: what the results of a stock kernel depend on: its version, its compiler and
