@@ -2,8 +2,8 @@
 /*
  * Function tracer multiplexer.
  *
- * See Documentation/trace/function-tracers.rst for what it does for users,
- * and kernel/trace/mux/tracers.c for how it works.
+ * Documentation/trace/function-tracers.rst says what it does for users,
+ * kernel/trace/mux/tracers.c how it works.
  */
 #ifndef _LINUX_FTRACE_MUX_H
 #define _LINUX_FTRACE_MUX_H
@@ -20,40 +20,41 @@ struct trace_array;
 
 #ifdef CONFIG_FTRACE_MUX
 
-/* How many IDs there are: struct dyn_ftrace has room for masks of that size */
+/* Number of IDs: struct dyn_ftrace has room for masks of this size */
 #define FTRACE_MUX_IDS		16
 
-/* All combinations of these, the lowest, have a statically generated trampoline */
+/* All combinations of the lowest IDs have a static trampoline */
 #define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
 
-/* What the tracer was when ftrace_mux_hold_default() was called */
+/* Whether the tracer was the default when ftrace_mux_hold_default() was called */
 enum ftrace_mux_hold {
-	MUX_HOLD_NONE,		/* it was not called */
+	MUX_HOLD_NONE,		/* not called */
 	MUX_HOLD_OTHER,		/* not the default */
 	MUX_HOLD_DEFAULT,
-	MUX_HOLD_CHOSEN,	/* the default by choice of the user */
+	MUX_HOLD_CHOSEN,	/* the default, chosen by the user */
 };
 
 /**
- * struct ftrace_mux_tracer - what the multiplexer knows of a struct ftrace_ops
+ * struct ftrace_mux_tracer - data of the multiplexer in a struct ftrace_ops
  * @node: link in the list of registered tracers, in order of registration
  * @filter_node: link in the list of tracers with a filter that was split from
  *	that of the function tracer; protected by ftrace_mux_files_mutex
- * @tr: the trace instance whose files show the tracer, NULL for the top one
+ * @tr: trace instance whose files show the tracer, NULL for the top instance
  * @seq: number of this registration, never used twice; 0 if not registered
- * @nr: tells apart registered tracers that have the same name
- * @name_hash: hash of the name, to find these
- * @id: slot of the tracer plus one; 0 if it has none
- * @hold: enum ftrace_mux_hold, across a registration that is not news
- * @is_default: set_ftrace_filter of @tr is the filter of this tracer
+ * @nr: number of the tracer among registered tracers of the same name
+ * @name_hash: hash of the name, to find tracers of the same name
+ * @id: ID of the tracer plus one; 0 if it has none
+ * @hold: enum ftrace_mux_hold, while the tracer is unregistered to be registered
+ *	again, see ftrace_mux_hold_default()
+ * @is_default: set_ftrace_filter of @tr changes the filter of this tracer
  * @chosen: became the default by a write to function_tracers
- * @private_filter: the tracer does not have its filter from the function
- *	tracer; see ftrace_mux_has_files()
- * @own_filter: was given a filter apart from that of the function tracer
- * @mod_trace: the part of a filter of its own that is for modules to come
+ * @private_filter: the tracer never uses the filter of the function tracer,
+ *	see ftrace_mux_has_files()
+ * @own_filter: has a filter apart from that of the function tracer
+ * @mod_trace: filters of its own for modules that are not loaded yet
  * @mod_notrace: the same for its notrace list
- * @shared_hash: the filter of the function tracer, for tracers that have it
- *	until they are given one of their own
+ * @shared_hash: filter of the function tracer, for a tracer that uses it until
+ *	it gets a filter of its own
  *
  * Protected by ftrace_lock unless noted otherwise.
  */
@@ -79,19 +80,19 @@ struct ftrace_mux_tracer {
 typedef void (*ftrace_mux_func_t)(unsigned long ip, unsigned long parent_ip,
 				  struct ftrace_ops *op, struct ftrace_regs *fregs);
 
-/* What a call in a trampoline needs around it */
+/* What a trampoline does around a call */
 enum ftrace_mux_how {
-	MUX_CALL,		/* nothing: the callback sees to itself */
-	MUX_CALL_GUARDED,	/* the recursion guard */
-	MUX_CALL_RCU,		/* the same, and RCU to be watching */
+	MUX_CALL,		/* nothing */
+	MUX_CALL_GUARDED,	/* takes the recursion guard */
+	MUX_CALL_RCU,		/* the same, and calls only if RCU is watching */
 };
 
 /**
- * struct ftrace_mux_call - a call in a trampoline that is made on demand
- * @func: the function that is called, NULL if it is not called any more
- * @arg: its third argument
- * @how: what it needs
- * @offset: of the call instruction in the trampoline
+ * struct ftrace_mux_call - a call in a trampoline on demand
+ * @func: the function that is called, NULL if the call was removed
+ * @arg: third argument of @func
+ * @how: what the trampoline does around the call
+ * @offset: offset of the call instruction in the trampoline
  */
 struct ftrace_mux_call {
 	void			*func;
@@ -128,9 +129,9 @@ struct fgraph_set_entry {
 
 /**
  * struct fgraph_set - the graph tracers that want a function
- * @nr: their number
- * @gops: the tracers, and the indexes in fgraph_array[] that they have had when
- *	the set was made; one that is not there any more may have been freed
+ * @nr: number of graph tracers
+ * @gops: the graph tracers, with their indexes in fgraph_array[] when the set was
+ *	made; a graph tracer that is no longer at its index may have been freed
  */
 struct fgraph_set {
 	unsigned int		nr;

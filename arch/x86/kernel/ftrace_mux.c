@@ -21,9 +21,9 @@
 #include <asm/text-patching.h>
 
 /*
- * The third argument of the function each slot jumps to. Read by the
- * trampolines, written under ftrace_lock, and changed only while no task can be
- * on its way to the slot.
+ * The third argument of the function that each slot jumps to. Read by the
+ * trampolines. Written under ftrace_lock, and changed only while no task can be
+ * in a trampoline that calls the slot.
  */
 struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_STATIC_IDS] __read_mostly;
 
@@ -244,7 +244,7 @@ struct mux_code {
 	unsigned int				size;
 };
 
-/* Without a buffer, only count */
+/* Without a buffer, only count bytes */
 static void emit_piece(struct mux_code *code, u32 start, u32 end)
 {
 	unsigned int len = end - start;

@@ -2,26 +2,27 @@
 /*
  * Trampolines of the function tracer multiplexer.
  *
- * Included by ftrace_64.S, whose save_mcount_regs and restore_mcount_regs
- * these trampolines are made of.
+ * Included by ftrace_64.S: the trampolines use its macros save_mcount_regs and
+ * restore_mcount_regs.
  *
- * There is one trampoline for every combination of static tracer IDs, in two
- * families: ftrace_mux_caller_<mask> saves what a function call may clobber,
- * ftrace_mux_regs_caller_<mask> a full pt_regs. For other combinations, they
- * are made from the templates ftrace_mux_template and ftrace_mux_regs_template.
- * The trampoline of a mask calls the slot of each ID in it, lowest ID first: no
- * loop, no test and no indirect branch. A slot is a jump to the function of the
- * tracer that has the ID, patched by arch_ftrace_mux_set_slot(). The idea of one
- * statically generated caller per combination is from
+ * There is a static trampoline for every combination of static IDs, in two
+ * families: ftrace_mux_caller_<mask> saves the registers that a call may change,
+ * ftrace_mux_regs_caller_<mask> a full pt_regs. A trampoline calls the slot of
+ * each ID in its mask, lowest ID first, without a loop, a test or an indirect
+ * branch. A slot is a jump to the function of the tracer that has the ID, and is
+ * patched by arch_ftrace_mux_set_slot(). The idea of one statically generated
+ * caller per combination is from
  * https://lore.kernel.org/lkml/1304088194-6214-1-git-send-email-jolsa@redhat.com
  *
- * Whatever a callback does to the ftrace_regs, each one is handed the same ip
- * and parent ip: both are read once, before the first callback runs. The one
- * in pt_regs->ip may be redirected by an IPMODIFY callback, and the parent's
- * return address on the stack replaced by the graph tracer.
+ * Trampolines on demand are assembled from pieces of ftrace_mux_template and
+ * ftrace_mux_regs_template.
  *
- * Slots and trampolines are only ever called directly: no ENDBR, hence
- * SYM_START() rather than SYM_FUNC_START().
+ * All callbacks get the same ip and parent ip. The trampoline reads both before
+ * it calls the first callback: an IPMODIFY callback may change pt_regs->ip, and
+ * the graph tracer replaces the return address on the stack.
+ *
+ * Slots and trampolines are called directly and need no ENDBR: SYM_START(), not
+ * SYM_FUNC_START().
  */
 
 #define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS

@@ -2,40 +2,38 @@
 /*
  * Function tracer multiplexer: trampolines on demand.
  *
- * The statically generated trampolines serve combinations of the few tracers
- * that have one of the lowest IDs. A function whose tracers are others, or need
- * more than to be called, gets a trampoline made for it:
+ * The static trampolines serve combinations of the tracers with the lowest IDs.
+ * A trampoline is made on demand
  *
- *  - one that calls tracers with higher IDs, or without any;
- *  - one that takes the recursion guard once for all tracers that need it,
- *    where ftrace_ops_assist_func() would for each;
- *  - one that tells the graph tracers apart, which share an ops: see
- *    ftrace_graph_set_func().
+ *  - for a combination with a tracer that has a higher ID, or none;
+ *  - for a combination with several tracers that need the recursion guard: the
+ *    trampoline takes it once for all of them, where ftrace_ops_assist_func()
+ *    takes it for each;
+ *  - for a function with several graph tracers, which share an ops: the
+ *    trampoline passes their set to ftrace_graph_set_func().
  *
- * All functions with the same tracers share it.
+ * All functions with the same tracers share a trampoline.
  *
- * Life of a trampoline
+ * ftrace_mux_prepare() makes all trampolines that are missing, before call sites
+ * are updated. The update only looks them up: it gets the same answer however
+ * often it asks for a record, and it patches code where it cannot allocate. If
+ * there is no memory, the combination is kept without a trampoline. Its functions
+ * go through a static trampoline if that calls all their tracers, else through
+ * ftrace_ops_list_func(). The next update tries again.
  *
- * ftrace_mux_prepare() goes through the records before call sites are updated,
- * and makes what is missing. The update itself only looks it up: as often as it
- * asks for the address of a record, it gets the same answer, and it may patch
- * code where nothing can be allocated. If there is no memory, a combination
- * without trampoline stands for that: its functions go through a static one if
- * that will do, else through ftrace_ops_list_func(). The next update tries again.
+ * If all functions that share a trampoline get one more tracer, or lose the same
+ * one, follow() patches the trampoline: it makes one call more or less. That is one
+ * patch instead of one for each call site.
  *
- * Where all functions that share a trampoline get one more tracer, or lose the
- * same one, it is the trampoline that follows, see follow(): it is given one more
- * call, or one less. That takes one patch, where the call sites may be thousands.
+ * Some time after an update, ftrace_mux_combo_sweep() looks for trampolines without
+ * call sites. They are not used for new call sites, and are freed after a grace
+ * period of both flavors of Tasks RCU, see tracers.c. If ftrace_shutdown() has
+ * waited for such a grace period, because the ops of a tracer may be freed, the
+ * trampolines of this tracer are freed at once.
  *
- * A while after an update, ftrace_mux_combo_sweep() looks for trampolines without
- * call sites. They are not handed out any more, and freed after a grace period of
- * both flavors of Tasks RCU, in tracers.c. If a tracer goes for whose end such a
- * grace period was waited for anyway, because its ops may be freed, its trampolines
- * go with it.
- *
- * All of this is protected by ftrace_lock. Only the unwinder, perf and kallsyms
- * look up trampolines without it, from any context: in a latched tree and a list
- * that are both safe under RCU.
+ * Protected by ftrace_lock, with one exception: the unwinder, perf and kallsyms
+ * look up trampolines from any context, in a latched tree and a list that are safe
+ * under RCU.
  */
 #include <linux/bitops.h>
 #include <linux/hashtable.h>
@@ -55,7 +53,7 @@
 /* A function with more tracers than this goes through the list of all */
 #define MUX_MAX_CALLS		256
 
-/* Tracers that a trampoline has room for beyond those it was made for */
+/* Further tracers that a trampoline has room for */
 #define MUX_MORE_CALLS		4
 
 struct ftrace_mux_combo {
@@ -63,24 +61,24 @@ struct ftrace_mux_combo {
 	struct hlist_node	hash;		/* by tracers, unless retired */
 	struct list_head	node;
 	struct rcu_head		rcu;
-	unsigned long		tramp;		/* 0 if it could not be had */
+	unsigned long		tramp;		/* 0 if there was no memory */
 	unsigned int		size;		/* of the code */
-	unsigned int		room;		/* and of what there is for it */
+	unsigned int		room;		/* of the memory for the code */
 	bool			regs;
 	bool			quiescing;	/* without users since before the grace period */
-	unsigned long		graph;		/* indexes of the graph tracers, if told apart */
+	unsigned long		graph;		/* indexes of graph tracers, if there are several */
 	struct fgraph_set	*set;		/* the same, for ftrace_graph_set_func() */
 	unsigned long		users;		/* call sites */
-	unsigned long		touched;	/* those of them whose tracers change */
-	struct dyn_ftrace	*sample;	/* one of these */
+	unsigned long		touched;	/* call sites whose tracers change */
+	struct dyn_ftrace	*sample;	/* record of one of these */
 	struct ftrace_ops	**ops;		/* the tracers, in the order of collect() */
 	unsigned int		nr;
-	unsigned int		nr_calls;	/* including those that are none any more */
+	unsigned int		nr_calls;	/* including calls that were removed */
 	unsigned int		max_calls;
 	struct ftrace_mux_call	calls[] __counted_by(max_calls);
 };
 
-/* What a record wants of a trampoline */
+/* What identifies the trampoline of a record */
 struct combo_key {
 	struct ftrace_ops	**ops;
 	unsigned int		nr;
@@ -92,16 +90,16 @@ static DEFINE_HASHTABLE(combo_hash, 7);
 static LIST_HEAD(combo_list);
 static struct latch_tree_root combo_tree __cacheline_aligned;
 
-/* Combinations that could not have a trampoline, since boot */
+/* How often since boot a trampoline could not be made */
 static unsigned long nr_failed;
 
-/* There was no memory for one that would stand for that */
+/* There was no memory for a combination without a trampoline either */
 static bool not_even_failed;
 
 /* Where collect() puts the tracers of a record */
 static struct ftrace_ops *collected[MUX_MAX_CALLS];
 
-/* Neighbours tend to have the same tracers: the last answer that needed no list */
+/* The last look-up by mask: records in a row often have the same tracers */
 static struct {
 	struct ftrace_mux_combo	*combo;
 	unsigned int		mask;
@@ -109,7 +107,7 @@ static struct {
 	bool			regs;
 } last_answer;
 
-/* They also tend to call the same trampoline */
+/* The last look-up by address: they often call the same trampoline */
 static struct {
 	struct ftrace_mux_combo	*combo;
 	unsigned long		addr;
@@ -340,7 +338,7 @@ static struct fgraph_set *create_set(struct ftrace_ops *manager, unsigned long g
 	list_for_each_entry(gops, &manager->subop_list, ops.list) {
 		if (!(graph & BIT(gops->idx)))
 			continue;
-		/* One that could not be removed may have an index that is taken */
+		/* A graph tracer that could not be removed may have the index of another */
 		graph &= ~BIT(gops->idx);
 		set->nr++;
 		set->gops[set->nr - 1].gops = gops;
@@ -483,7 +481,7 @@ static void fill_calls(struct ftrace_mux_combo *combo)
 	for (enum ftrace_mux_how how = MUX_CALL; how <= MUX_CALL_RCU; how++) {
 		for (unsigned int i = 0; i < combo->nr; i++) {
 			struct ftrace_ops *ops = combo->ops[i];
-			/* A guard for one is what the assist function is for */
+			/* The assist function has the guard, if a single tracer needs it */
 			enum ftrace_mux_how needed = helped > 1 ? how_to_call(ops) : MUX_CALL;
 
 			if (needed != how)
@@ -561,7 +559,7 @@ static void create_combo(const struct combo_key *key)
 	}
 }
 
-/* Not to be handed out any more */
+/* Do not use @combo for further call sites */
 static void retire_combo(struct ftrace_mux_combo *combo)
 {
 	hash_del(&combo->hash);
@@ -569,11 +567,11 @@ static void retire_combo(struct ftrace_mux_combo *combo)
 	forget_callee();
 }
 
-/* No call site leads to it, and no task is in it */
+/* Free @combo, which no call site calls and no task is in */
 static void free_combo(struct ftrace_mux_combo *combo)
 {
 	retire_combo(combo);
-	/* Rather leak it than pull it from under them */
+	/* Leak the trampoline: a task may still execute it */
 	if (WARN_ON_ONCE(combo->users))
 		return;
 
@@ -659,7 +657,7 @@ void ftrace_mux_combo_prepare(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_combo_retry - forget what could not be made
+ * ftrace_mux_combo_retry - remove combinations without a trampoline
  *
  * Context: process context; ftrace_lock held.
  *
@@ -743,7 +741,7 @@ void ftrace_mux_combo_drop(struct ftrace_ops *ops, bool quiescent)
 	}
 }
 
-/* Who calls what */
+/* Call sites of a trampoline */
 
 /* The trampoline that @rec calls now, if it was made on demand */
 static struct ftrace_mux_combo *callee_of(struct dyn_ftrace *rec)
@@ -832,7 +830,7 @@ static struct ftrace_mux_call *find_call(struct ftrace_mux_combo *combo,
 	return NULL;
 }
 
-/* Call @ops as well. If it has been called before, its call only has to come back. */
+/* Add a call of @ops, or restore it if it was removed */
 static bool add_call(struct ftrace_mux_combo *combo, struct ftrace_ops *ops)
 {
 	struct ftrace_mux_call *call = find_call(combo, ops);
@@ -873,7 +871,7 @@ static bool remove_call(struct ftrace_mux_combo *combo, struct ftrace_ops *ops)
 	return true;
 }
 
-/* A call that is none any more still takes its time: five instructions */
+/* A removed call still executes five instructions */
 static bool worth_keeping(struct ftrace_mux_combo *combo, struct dyn_ftrace *rec,
 			  unsigned int nr)
 {
@@ -942,7 +940,7 @@ bool ftrace_mux_combo_settle(struct ftrace_ops *ops, bool added)
 	return settled;
 }
 
-/* The numbers are kept where call sites change. See whether none was missed. */
+/* Check the numbers of users, which are updated where call sites change */
 static void check_users(void)
 {
 	struct ftrace_mux_combo *combo;

@@ -302,7 +302,7 @@ static int split_filter(struct ftrace_ops *ops)
 	ftrace_free_mods(&ops->mux.mod_trace);
 	ftrace_free_mods(&ops->mux.mod_notrace);
 
-	/* What join_filter() may have left behind */
+	/* Free the hashes that join_filter() has left */
 	filter = rcu_replace_pointer(ops->local_hash.filter_hash, filter,
 				     lockdep_is_held(&ftrace_lock));
 	exempt = rcu_replace_pointer(ops->local_hash.notrace_hash, exempt,
@@ -310,7 +310,7 @@ static int split_filter(struct ftrace_ops *ops)
 	free_ftrace_hash_rcu(filter);
 	free_ftrace_hash_rcu(exempt);
 
-	/* Who reads the new pointer must find the new hashes behind it */
+	/* A reader of the new pointer must see the new hashes */
 	smp_store_release(&ops->func_hash, &ops->local_hash);
 
 	return 0;
@@ -326,7 +326,7 @@ static void join_filter(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_del(&ops->mux.filter_node);
-	/* Who reads the new pointer must find the new hashes behind it */
+	/* A reader of the new pointer must see the new hashes */
 	smp_store_release(&ops->func_hash, ops->mux.shared_hash);
 }
 
@@ -421,7 +421,7 @@ static int separate_filter(struct ftrace_ops *def)
 	if (has_shared_hash(def))
 		return split_filter(def);
 
-	/* @def is the function tracer: let the others go */
+	/* @def is the function tracer: split the filters of the others from it */
 	while (!ret && (ops = find_sharer(def)))
 		ret = split_filter(ops);
 
@@ -719,7 +719,7 @@ static int sections_show(struct seq_file *m, void *v)
 	prefix = m->count;
 	ret = show_ftrace_seq_ops.show(m, v);
 
-	/* No prefix without anything behind it */
+	/* No prefix for an empty line */
 	if (m->count == prefix && !seq_has_overflowed(m))
 		m->count = start;
 

@@ -2,9 +2,9 @@
 /*
  * A workload with known numbers for tests of the function tracer multiplexer.
  *
- * The module has functions to be traced, mux_load_f0() to mux_load_f7(), calls
- * them as often as it is told to, and registers tracers that count. All of it
- * is driven by what is written to its parameters:
+ * The module has functions to be traced, mux_load_f0() to mux_load_f7(). It calls
+ * them a given number of times, and registers tracers that count. Writes to its
+ * parameters control it:
  *
  *	run "N [MASK]"		calls each function in MASK (all by default) N
  *				times in the task that writes

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the function tracer multiplexer, from the point of view of a
- * module that registers tracers: who is called, how often, and with what.
+ * KUnit tests of the function tracer multiplexer: a module registers tracers, and
+ * checks which of them are called, how often, and with which arguments.
  *
- * What is expected here is what ftrace promises with and without the
- * multiplexer: the suite passes with kernel.ftrace_mux=0 as well.
+ * ftrace promises the same with and without the multiplexer, so the suite also
+ * passes with kernel.ftrace_mux=0.
  */
 #include <kunit/test.h>
 #include <linux/atomic.h>
@@ -260,7 +260,7 @@ static int start_tracer(unsigned int index, unsigned long filter,
 	return ret;
 }
 
-/* From the moment this returns, a call of the tracer is a late one */
+/* A call of the tracer after this returns is counted as late */
 static int stop_tracer(unsigned int index)
 {
 	struct test_tracer *tracer = tracers[index];

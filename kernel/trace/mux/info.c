@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracer multiplexer: function_tracers_info, the operator's view.
+ * Function tracer multiplexer: the file function_tracers_info.
  *
- * For each tracer: its ID, how many functions it traces, and how these call it.
- * For each combination of tracers in use: how many functions have it, and where
- * its trampoline comes from. All of it is counted when the file is read, so that
- * nobody else pays for it.
+ * It shows for each tracer its ID, how many functions it traces, and how these
+ * call it. It shows for each combination in use how many functions have it, and
+ * whether its trampoline is static or on demand. All numbers are counted when the
+ * file is read.
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
@@ -60,7 +60,7 @@ static unsigned long callback_of(struct ftrace_ops *ops)
 }
 
 #ifdef CONFIG_MODULES
-/* Whose code a tracer is: the name of a module, or NULL for the kernel's own */
+/* The module of the callback of a tracer, NULL for the kernel */
 static const char *owner_name(struct ftrace_ops *ops)
 {
 	struct module *mod;

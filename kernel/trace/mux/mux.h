@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Function tracer multiplexer: what ftrace, the core (tracers.c) and the
- * tracefs files (files.c) want of each other.
+ * Function tracer multiplexer: functions that ftrace calls, and that the files of
+ * the multiplexer call in each other.
  */
 #ifndef _KERNEL_TRACE_FTRACE_MUX_H
 #define _KERNEL_TRACE_FTRACE_MUX_H
@@ -19,7 +19,7 @@ typedef void (*ftrace_mux_hash_func_t)(struct ftrace_hash *hash, void *data);
 
 #ifdef CONFIG_FTRACE_MUX
 
-/* Core: who is registered, and which tracers each function has */
+/* tracers.c: the registered tracers, and which tracers each function has */
 
 extern struct list_head ftrace_mux_tracers;
 
@@ -62,7 +62,7 @@ bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
 unsigned int ftrace_mux_count_users(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
 
-/* Note in @rec that @ops wants it, or would but for its notrace list */
+/* Set the ID of @ops in the filter mask of @rec, and in the notrace mask if @exempt */
 static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,
 				      struct dyn_ftrace *rec, bool exempt)
 {
@@ -91,8 +91,8 @@ static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
 }
 
 /*
- * What mux.tr of a tracer of @tr is: the top instance is NULL. A tracer may be
- * started (ftrace=) before the flags of that say what it is.
+ * The mux.tr of a tracer of @tr: NULL for the top instance. The flags of the top
+ * instance may not be set yet when a tracer starts early (ftrace=).
  */
 static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
 {
@@ -100,8 +100,8 @@ static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
 }
 
 /*
- * Where a tracer with a filter of its own, which it can have in common with the
- * function tracer at other times, keeps what is for modules to come.
+ * The filters for modules that are not loaded yet, of a tracer with a filter of
+ * its own. NULL if the list of the trace array is used.
  */
 static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int enable)
 {
@@ -117,7 +117,7 @@ static inline unsigned int ftrace_mux_rec_mask(struct dyn_ftrace *rec)
 	return rec->mux_filter & ~rec->mux_notrace;
 }
 
-/* Trampolines made on demand */
+/* combinations.c: trampolines on demand */
 
 #define FTRACE_MUX_TRAMPOLINE_SYM	"ftrace_mux_trampoline"
 

@@ -1,55 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracer multiplexer: who is registered, and which tracers each
- * function has.
+ * Function tracer multiplexer: the registered tracers, their IDs, and which
+ * tracers each function has.
  *
- * Every registered tracer (struct ftrace_ops) gets an ID if there is one left.
- * Each record of a traceable function (struct dyn_ftrace) carries the IDs of
- * the tracers whose filter selects it, and of those whose notrace list exempts
- * it. The call site of a function that several tracers want is patched to a
+ * Each registered tracer (struct ftrace_ops) gets an ID, if one is free. The
+ * record of each traceable function (struct dyn_ftrace) has two masks: the IDs
+ * of the tracers whose filter selects the function, and the IDs of those whose
+ * notrace list contains it. Both together give the combination of tracers that
+ * want the function. If there are several, the call site is patched to a
  * trampoline that calls exactly these.
  *
- * For each combination of the lowest IDs, the static ones, this trampoline was
- * made when the kernel was built. It calls the tracers through the slots of
- * their IDs: a slot is a jump to the function that ftrace_ops_get_func() names.
- * For any other combination, a trampoline is made when it is needed, see
- * combinations.c. Such a one calls the tracers themselves.
+ * The kernel contains a static trampoline for each combination of the lowest
+ * IDs. It calls the tracers through the slots of their IDs. A slot is a jump to
+ * the function that ftrace_ops_get_func() returns. Any other combination gets a
+ * trampoline on demand, which calls the tracers themselves: see combinations.c.
  *
- * What remains as it is without the multiplexer: a function that nobody wants
- * is a nop, one with a single tracer calls the trampoline ftrace has made for
- * that tracer or, if it is a direct one, the direct function. Only where a
- * trampoline could not be had, a function goes through ftrace_ops_list_func().
+ * The multiplexer does not change the rest: the call site of a function without
+ * tracers is a nop. A function with a single tracer calls the trampoline that
+ * ftrace has made for that tracer, or the direct function. If a trampoline
+ * cannot be made, the function goes through ftrace_ops_list_func().
  *
- * Life of an ID and its slot
+ * States of an ID and its slot
  *
- *	FREE	 -> USED	ftrace_mux_register(), before any record has the
- *				ID in its masks: slot first, then call sites.
- *	USED	 -> RESTING	after the last call site has been patched away.
- *				Tasks may still be in a trampoline, preempted,
- *				and about to call the slot, which keeps its
- *				tracer: these are the late calls that any
- *				function of a static ftrace_ops may get.
- *	RESTING -> USED		only for the tracer the slot still belongs to.
- *	RESTING -> FREE		after a grace period of both Tasks RCU and its
- *				rude sibling: no task can be on its way to the
- *				slot any more, see ftrace_shutdown().
+ *	FREE	 -> USED	in ftrace_mux_register(), before the ID is in a
+ *				mask: first the slot is set, then call sites are
+ *				patched.
+ *	USED	 -> RESTING	after the last call site was patched to another
+ *				trampoline. A task may be preempted in a
+ *				trampoline, before it calls the slot. The slot
+ *				keeps its tracer. Such a task still calls the
+ *				tracer, as with any static ftrace_ops.
+ *	RESTING -> USED		only for the tracer that the slot has kept.
+ *	RESTING -> FREE		after a grace period of Tasks RCU and of Tasks
+ *				Rude RCU: no task can call the slot any more, see
+ *				ftrace_shutdown().
  *	USED	 -> FREE	at once, if the ID has no slot.
  *
- * ftrace_shutdown() waits for that grace period if the ftrace_ops may be freed
- * afterwards, and for no other. No wait is added here: a work item takes care
- * of the slots of the others.
+ * ftrace_shutdown() waits for this grace period only if the ftrace_ops may be
+ * freed. For the slots of all others, a work item waits.
  *
- * Who gets an ID
+ * Which tracers have an ID
  *
- * Without an ID, a tracer has to be looked for wherever functions are counted
- * that it may want. So IDs belong where functions are shared. When none is left,
- * the tracer with the most functions goes first: it takes the place of the one
- * with the fewest, be it the older one. So small tracers do not keep a large one
- * off, in whatever order they are registered; among equals, the older one has
- * the ID. It is looked at again when a tracer goes and when a filter changes.
- * The ID changes hands after the slot had its rest.
+ * Without an ID, the filter of a tracer is looked up for each function that it
+ * may want. So the tracers with the most functions get the IDs, in whatever order
+ * they are registered. If none is free, a tracer takes the ID of the tracer with
+ * the fewest functions, if that has fewer. Among equals, the older one keeps its
+ * ID. This is checked again when a tracer is unregistered and when a filter
+ * changes. The ID gets its new tracer when its slot is free.
  *
- * Everything here is protected by ftrace_lock.
+ * Protected by ftrace_lock.
  */
 #include <linux/init.h>
 #include <linux/kallsyms.h>
@@ -67,7 +66,7 @@
 #error "the masks overlay the flags"
 #endif
 static_assert(FTRACE_MUX_IDS <= 16);
-/* ... and those who clear a flag leave them alone */
+/* Code that clears a flag must not clear the masks */
 static_assert((~FTRACE_FL_ENABLED & FTRACE_FL_MUX_MASKS) == FTRACE_FL_MUX_MASKS);
 static_assert((~FTRACE_FL_TRAMP & FTRACE_FL_MUX_MASKS) == FTRACE_FL_MUX_MASKS);
 static_assert(offsetof(struct dyn_ftrace, mux_filter) ==
@@ -80,23 +79,23 @@ enum slot_state {
 };
 
 struct ftrace_mux_slot {
-	struct ftrace_ops	*ops;		/* NULL only if FREE */
+	struct ftrace_ops	*ops;		/* NULL if FREE */
 	enum slot_state		state;
 	bool			quiescing;	/* RESTING since before the grace period */
 };
 
-/* One for each ID, also for those that have no code */
+/* One for each ID, including those without a jump */
 static struct ftrace_mux_slot slots[FTRACE_MUX_IDS];
 
-/* IDs of tracers that need the recursion guard; those of others may linger */
+/* IDs of tracers that need the recursion guard; bits of free IDs may be set */
 static u16 guarded_ids;
 
-/* The ops that all graph tracers share, once there was one */
+/* The ops that all graph tracers share, NULL before the first of them */
 static struct ftrace_ops *graph_manager;
 
 /*
- * Which call sites the next update has to look at: those of records that are
- * FTRACE_FL_MUX_DIRTY, or all of them.
+ * The next update checks the call sites of all records, not only of those with
+ * FTRACE_FL_MUX_DIRTY.
  */
 static bool recheck_all;
 
@@ -117,13 +116,13 @@ static int ftrace_mux_enabled = 1;
 static void ftrace_mux_work_func(struct work_struct *work);
 static DECLARE_WORK(ftrace_mux_work, ftrace_mux_work_func);
 
-/* How long trampolines may go without call sites before they are looked for */
+/* Delay between an update and the search for trampolines without call sites */
 #define FTRACE_MUX_SWEEP_DELAY	HZ
 
 static void ftrace_mux_sweep_func(struct work_struct *work);
 static DECLARE_DELAYED_WORK(ftrace_mux_sweep, ftrace_mux_sweep_func);
 
-/* Those that ftrace_ops_get_func() has an assist function for */
+/* ftrace_ops_get_func() returns an assist function for these */
 static bool needs_guard(struct ftrace_ops *ops)
 {
 	return ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU);
@@ -173,7 +172,7 @@ static bool needs_graph_set(struct dyn_ftrace *rec)
 	return manager && ftrace_mux_wants(manager, rec);
 }
 
-/* TRAMP is for a single tracer only, DIRECT wins over it if single */
+/* TRAMP is set for a single tracer only, and DIRECT comes before TRAMP */
 static bool has_own_callee(struct dyn_ftrace *rec)
 {
 	return rec->flags & FTRACE_FL_TRAMP ||
@@ -198,8 +197,8 @@ bool ftrace_mux_needs_combo(struct dyn_ftrace *rec)
 }
 
 /*
- * The masks of @rec tell the tracers that have an ID, its count all of them.
- * If there are more, the trampoline that the masks name would miss some.
+ * The masks of @rec have only the tracers with an ID. If the count of @rec is
+ * higher, the static trampoline of the masks would not call all tracers.
  */
 static unsigned long static_caller(struct dyn_ftrace *rec)
 {
@@ -251,7 +250,7 @@ unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
  *
  * Return: the address its call site calls, or would if there was no breakpoint
  * on it; 0 if that is not a trampoline of the multiplexer, which means that the
- * text was changed behind our back.
+ * text was changed by other code.
  */
 unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
 {
@@ -266,7 +265,7 @@ unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
 	return addr;
 }
 
-/* Unless nothing has happened to it since it was patched */
+/* False if the tracers of @rec are the same as when it was patched */
 static bool may_have_changed(struct dyn_ftrace *rec)
 {
 	return recheck_all || rec->flags & FTRACE_FL_MUX_DIRTY ||
@@ -297,7 +296,7 @@ bool ftrace_mux_rec_changed(struct dyn_ftrace *rec)
 	if (!may_have_changed(rec))
 		return false;
 
-	/* Before ftrace_mux_prepare() it is too early to tell */
+	/* The trampolines are known only after ftrace_mux_prepare() */
 	if (!updating)
 		return ftrace_mux_enabled || rec->flags & FTRACE_FL_MUX_EN;
 
@@ -319,7 +318,7 @@ void ftrace_mux_rec_touch(struct dyn_ftrace *rec)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	/* When it is enabled, that will be looked at anyway */
+	/* A record that is not enabled is checked when it is enabled */
 	if (rec->flags & FTRACE_FL_ENABLED && !ftrace_mux_combo_touch(rec))
 		rec->flags |= FTRACE_FL_MUX_DIRTY;
 }
@@ -449,7 +448,7 @@ void ftrace_mux_prepare(void)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	/* More than one change since the last update: no trampoline follows that */
+	/* After more than one change, trampolines are not patched: check all call sites */
 	if (!ftrace_mux_combo_settle(NULL, false))
 		recheck_all = true;
 	if (ftrace_mux_combo_retry() || graph_sets || had_graph_sets)
@@ -465,7 +464,7 @@ void ftrace_mux_prepare(void)
 		}
 	}
 
-	/* This update may be the end of others, or not need what was made for it */
+	/* This update may leave trampolines without call sites */
 	if (ftrace_mux_combo_any())
 		ftrace_mux_queue_sweep();
 }
@@ -500,14 +499,14 @@ void ftrace_mux_graph_changed(void)
 		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 }
 
-/* Its tracers are the same, but have other IDs now */
+/* The tracers of @rec are the same, but their IDs change */
 static void mark_dirty(struct dyn_ftrace *rec)
 {
 	if (rec->flags & FTRACE_FL_ENABLED)
 		rec->flags |= FTRACE_FL_MUX_DIRTY;
 }
 
-/* Enter the ID of @ops, which is registered already, in all masks */
+/* Set the ID of @ops, which is registered already, in the masks of its functions */
 static void mark_records(struct ftrace_ops *ops)
 {
 	struct ftrace_hash *exempt = ftrace_locked_hash(ops->func_hash->notrace_hash);
@@ -576,7 +575,7 @@ static void free_slot(unsigned int id)
 	ftrace_mux_combo_new_ids();
 }
 
-/* A tracer may come and go (ftrace=) before there are workqueues */
+/* There are no workqueues yet if a tracer is registered early (ftrace=) */
 static void kick_work(void)
 {
 	if (system_unbound_wq)
@@ -595,7 +594,7 @@ void ftrace_mux_queue_sweep(void)
 				   FTRACE_MUX_SWEEP_DELAY);
 }
 
-/* Do what could not be done then, now that there is Tasks RCU as well */
+/* Handle slots of tracers that were unregistered before Tasks RCU was there */
 static int __init ftrace_mux_late_init(void)
 {
 	kick_work();
@@ -606,10 +605,10 @@ late_initcall(ftrace_mux_late_init);
 
 static void rest_slot(unsigned int id)
 {
-	/* Trampolines made on demand call the tracer itself */
+	/* No slot: trampolines on demand call the tracer itself */
 	if (!is_static(id)) {
 		free_slot(id);
-		/* Somebody may be waiting for it */
+		/* Give the ID to a tracer without one */
 		kick_work();
 		return;
 	}
@@ -625,7 +624,7 @@ static int find_slot(struct ftrace_ops *ops)
 	int free = -1;
 
 	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
-		/* Those who are late for this one will not mind */
+		/* Tasks that still call this slot call @ops */
 		if (slots[id].ops == ops)
 			return id;
 		if (free < 0 && slots[id].state == SLOT_FREE)
@@ -635,7 +634,7 @@ static int find_slot(struct ftrace_ops *ops)
 	return free;
 }
 
-/* The more functions a tracer has, the more it has to gain from an ID */
+/* Number of functions of @ops: tracers with more of them get the IDs */
 static unsigned long tracer_span(struct ftrace_ops *ops)
 {
 	struct ftrace_hash *filter = ftrace_locked_hash(ops->func_hash->filter_hash);
@@ -649,7 +648,7 @@ static bool displace_tracer(unsigned long span)
 	struct ftrace_ops *ops, *victim = NULL;
 
 	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
-		/* One that is about to become free is as good */
+		/* Wait for this ID, which is free or becomes free */
 		if (slots[id].state != SLOT_USED)
 			return false;
 
@@ -670,13 +669,13 @@ static bool displace_tracer(unsigned long span)
 	return true;
 }
 
-/* Stubs are there to be counted, not to be called */
+/* Stubs are counted, but never called */
 static bool wants_id(struct ftrace_ops *ops)
 {
 	return !ops->mux.id && !(ops->flags & FTRACE_OPS_FL_STUB);
 }
 
-/* Give free IDs to registered tracers that have to do without so far */
+/* Give free IDs to registered tracers without one */
 static void hand_out_ids(void)
 {
 	struct ftrace_ops *ops, *next;
@@ -709,7 +708,7 @@ static void hand_out_ids(void)
 		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 }
 
-/* Returns true if there is a slot to wait for */
+/* Returns true if a grace period is needed */
 static bool start_quiescing(void)
 {
 	bool resting = false;
@@ -739,7 +738,7 @@ static void ftrace_mux_work_func(struct work_struct *work)
 	if (ftrace_is_dead())
 		return;
 
-	/* What came to rest in the meantime has queued the work again */
+	/* Slots that are RESTING since then have queued the work again */
 	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
 		if (slots[id].quiescing)
 			free_slot(id);
@@ -827,7 +826,7 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 		}
 
 		free_slot(id);
-		/* Somebody may be waiting for it */
+		/* Give the ID to a tracer without one */
 		kick_work();
 	}
 }
@@ -885,7 +884,7 @@ static bool is_graph_tracer(struct ftrace_ops *ops, struct trace_array *tr)
 }
 #endif
 
-/* Empty the filter that @ops, which is not registered, has to itself */
+/* Empty the own filter of @ops, which is not registered */
 static void drop_filter(struct ftrace_ops *ops)
 {
 	struct ftrace_hash *filter, *exempt;
@@ -1081,7 +1080,7 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 	if (ops->flags & FTRACE_OPS_FL_STUB)
 		return;
 
-	/* Should two names have the same hash, one is told apart needlessly */
+	/* If two names have the same hash, one gets a number without need */
 	name = base_name(ops, sym);
 	ops->mux.name_hash = full_name_hash(NULL, name, strlen(name));
 	ops->mux.nr = 0;
@@ -1103,10 +1102,11 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_hold_default - about to unregister a tracer and register it again
+ * ftrace_mux_hold_default - prepare to unregister a tracer and register it again
  * @ops: the tracer, registered
  *
- * Unlike one that comes anew, it will be the default if and only if it is now.
+ * A new tracer becomes the default. This one is the default after it was
+ * registered again only if it is now.
  *
  * Context: process context, may sleep; takes ftrace_lock.
  */
