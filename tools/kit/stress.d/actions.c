@@ -365,7 +365,7 @@ static int event(struct worker *w, struct rng *rng, const char *name, const char
 	int ret;
 
 	snprintf(enable.s, sizeof(enable.s), TRACING "/events/stress/%s/enable", name);
-	say(w, "event %s %s%s", name, what < 3 ? "on" : what == 3 ? "off" : "off and gone",
+	say(w, "event %s %s%s", name, what < 3 ? "on" : what == 3 ? "off" : "off and removed",
 	    inject ? ", failing" : "");
 	if (what < 3)
 		append(in("", file).s, "%s\n", definition);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * stress SEED SECONDS [PATIENCE]: several processes (workers) do random actions on the
- * function tracers, in the guest. The script "guest" beside this file starts it, and checks
- * that no tracer is left.
+ * function tracers, in the guest. The script "guest" in this directory starts it, and
+ * checks that no tracer is left.
  *
  * The n-th action of a worker depends only on the seed, the number of the worker and n.
  * With ONLY="kind kind" in the environment, only actions of these kinds are done; with
