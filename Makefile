@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Front door of the kit in tools/kit, which does the work. Variables given here
-# (make guest DEBUG=1 ...) reach it through the environment.
+# Calls the scripts in tools/kit. Variables on the command line (make guest DEBUG=1 ...)
+# reach the scripts through the environment.
 
 KIT := tools/kit
 
@@ -17,50 +17,50 @@ help:
 
 #: Usage: make TARGET [VARIABLE=value]...
 #:
-#:   run         install what is missing, build the patched kernel, and play the
-#:               RFC's session in it
-#:   test        every test of the project (T="name ...": those with these words
-#:               in their names; STOCK=fresh: the stock kernel is run as well, where
-#:               its results are kept in tools/kit/tests/stock)
-#:   bench       what tracing costs, in instructions, on the stock kernel and on
-#:               ours: tables and plots in build/bench (QUICK=1: only a call's
-#:               cost; T=gtsc: only that of trace channels)
+#:   run         install missing packages, build the patched kernel, play the RFC's
+#:               session in the guest, and compare its output
+#:   test        run all tests (T="word ...": only tests with one of these words in
+#:               their names; STOCK=fresh: run the stock kernel too, instead of
+#:               reading its results from tools/kit/tests/stock)
+#:   bench       count the instructions that tracing costs on the stock kernel and
+#:               on the patched one: tables and plots in build/bench (QUICK=1: only
+#:               the cost of a call; T=gtsc: only the cost of trace channels)
 #:
 #:   guest       boot the kernel and run SCRIPT=file in it
-#:   shell       the same guest, with a shell
-#:   kselftest   the kernel's ftrace self-tests and ours, in the guest
+#:   shell       boot the kernel and open a shell in it
+#:   kselftest   run the ftrace self-tests of the kernel tree in the guest
 #:               (T=test.d/dir or T=test.d/dir/test.tc: only these)
-#:   stress      all users of the function tracer at random in the guest
-#:               (MINUTES=2, SEED=number: the one of a run to repeat)
+#:   stress      run random actions of all users of the function tracer in the guest
+#:               (MINUTES=2; SEED=number: repeat the run with this seed)
 #:
-#:   series      the patches as series to mail: a folder of build/series for each
+#:   series      write the patches as mails: one folder in build/series for each
 #:               folder of patches
-#:   check       checkpatch, shellcheck, W=1 and sparse
-#:   deb         Debian packages of the patched kernel, in build/deb
-#:               (CONFIG=file: another configuration than this machine's)
-#:   menuconfig  look at or try out the configuration
-#:   clean       remove what was built; distclean: and the kernel sources
+#:   check       run checkpatch, shellcheck, W=1 and sparse
+#:   deb         build Debian packages of the patched kernel in build/deb
+#:               (CONFIG=file: use this configuration, not that of this machine)
+#:   menuconfig  view and change the configuration
+#:   clean       remove all build results; distclean: also the kernel sources
 #:
 #: Variables:
-#:   KERNEL_SRC=path    kernel source, a tree or a tarball (else the package
+#:   KERNEL_SRC=path    kernel source, a tree or a tarball (default: the package
 #:                      linux-source-6.12)
-#:   KERNEL_TREE=dir    use this tree as it stands, without our patches
-#:   STOCK=1            the unpatched kernel
-#:   ARCH=mips          for MIPS, in an emulated Malta board: run, guest, shell,
-#:                      kselftest and bench (BITS=32 or 64; R6=1: its release 6)
-#:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak, fault injection
-#:                      and, with SELFTEST=1, the tracers' start-up tests
+#:   KERNEL_TREE=dir    use this tree and do not apply the patches
+#:   STOCK=1            use the stock kernel
+#:   ARCH=mips          MIPS, on an emulated Malta board: run, guest, shell,
+#:                      kselftest and bench (BITS=32 or 64; R6=1: MIPS release 6)
+#:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak and fault injection;
+#:                      SELFTEST=1: it also runs the start-up tests of the tracers
 #: for guest, shell and kselftest:
 #:   SMP=2 MEM=2048 TIMEOUT=600 APPEND="kernel parameters" MODULES="a.ko b.ko"
-#:   ICOUNT=1           one processor that counts instructions
-#:   CPU=model          another processor model of QEMU
+#:   ICOUNT=1           one processor; QEMU counts its instructions
+#:   CPU=model          processor model of QEMU
 #: for bench:
 #:   ROUNDTRIPS=2000 FORKS=200
-#:                      the load of system calls with tracers (20000 and 2000
-#:                      without)
+#:                      size of the load of system calls with tracers (without
+#:                      tracers: 20000 and 2000)
 #:
-#: make itself ends with 2 whenever a script in the guest fails; tools/kit/guest
-#: SCRIPT ends with the script's own status.
+#: When a script in the guest fails, make exits with 2; tools/kit/guest SCRIPT exits
+#: with the status of the script.
 
 deps:
 	@$(KIT)/deps

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2034 # some variables are for those who source it
+# shellcheck shell=bash disable=SC2034 # scripts that source this file use some variables
 #
-# What the kit's scripts share: where things are, which kernel is meant, and
-# how steps report. Source it first; it sets the shell's error handling.
+# Shared by the kit's scripts: paths, the choice of the kernel, locks, and messages.
+# Source this file first: it sets the shell's error handling.
 
 set -euo pipefail
 
@@ -11,26 +11,26 @@ KIT=$TOP/tools/kit
 BUILD=$TOP/build
 LOGS=$BUILD/log
 export LC_ALL=C TZ=UTC
-# The variables of our own make are not for the kernel's.
+# Keep the variables of our make from the kernel's make.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 
 say() { printf '%s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-# on NAME: is the switch NAME (an environment variable) on?
+# on NAME: true if the environment variable NAME is set, and is neither empty nor 0
 on() { [[ -n ${!1:-} && ${!1} != 0 ]]; }
 
-# on_tree: is it the kernel of KERNEL_TREE=? (STOCK=1 goes before it, so that a
-# test can compare the two)
+# on_tree: true if KERNEL_TREE= selects the kernel. STOCK=1 overrides KERNEL_TREE=, so
+# that a test can compare the two kernels.
 on_tree() { [[ -n ${KERNEL_TREE:-} ]] && ! on STOCK; }
 
-# What ARCH and BITS (and R6) name: this machine's kind, or MIPS
+# The architecture, from ARCH, BITS and R6:
 #   MACHINE      its name in file names, empty for x86_64
-#   KERNEL_ARCH  what the kernel's make calls it
+#   KERNEL_ARCH  its name in the kernel's make
 #   CROSS        prefix of its compiler
 #   QEMU_SYSTEM  its emulator
-#   DEBIAN_ARCH  what Debian calls its programs, empty for those of this machine
-#   ROOTFS       the guest's root file system
+#   DEBIAN_ARCH  its name in Debian, empty for x86_64
+#   ROOTFS       root file system of the guest
 case ${ARCH:-x86_64} in
 x86|x86_64)
 	MACHINE='' KERNEL_ARCH=x86_64 CROSS='' QEMU_SYSTEM=qemu-system-x86_64 DEBIAN_ARCH=''
@@ -52,9 +52,9 @@ mips)
 esac
 ROOTFS=$BUILD/rootfs${DEBIAN_ARCH:+-$DEBIAN_ARCH}
 
-# select_kernel: which kernel do STOCK, DEBUG and KERNEL_TREE name?
+# select_kernel: the kernel that STOCK, DEBUG and KERNEL_TREE select
 #   FLAVOUR  its name in messages and file names
-#   SRC OBJ  source tree and object directory
+#   SRC OBJ  its source tree and object directory
 select_kernel()
 {
 	local tree=patched
@@ -74,25 +74,25 @@ select_kernel()
 	mkdir -p "$OBJ" "$LOGS"
 }
 
-# base_version TREE: the version of a kernel tree, as 6.12.117
+# base_version TREE: the version of a kernel tree, such as 6.12.117
 base_version()
 {
 	sed -nE 's/^(VERSION|PATCHLEVEL|SUBLEVEL) *= *//p' "$1/Makefile" |
 		head -n 3 | paste -sd .
 }
 
-# lock NAME: one process at a time until this script ends
+# lock NAME: takes the lock NAME, and holds it until the script ends
 lock()
 {
 	exec 9>"$BUILD/.lock-$1"
 	if flock -n 9; then return; fi
-	say "waiting for another run to finish with build/$1"
+	say "waiting for another run to release the lock $BUILD/.lock-$1"
 	flock 9
 }
 
-# logged WHAT LOG COMMAND...: runs a long step with its output in LOG, shows
-# that it is alive, and on failure the cause and the log's path. The file KIT_STEPS, if
-# it is set, gets its seconds.
+# logged WHAT LOG COMMAND...: runs COMMAND with its output in LOG, and reports its
+# progress. If COMMAND fails, prints the cause and the path of LOG, and ends the script.
+# If KIT_STEPS is set, appends the seconds of the step to that file.
 logged()
 {
 	local what=$1 log=$2 ticker rc=0 start=$SECONDS
@@ -118,31 +118,32 @@ logged()
 	fi
 }
 
+# ticker WHAT LOG: prints a line about the growth of LOG every 20 seconds
 ticker()
 {
 	local start=$SECONDS
 	exec 9>&- > /dev/null < /dev/null
-	# It must not outlive a script that is killed
+	# End with the script, also if it is killed.
 	while sleep 20 2> /dev/null && kill -0 $$ 2> /dev/null; do
 		say "$1: $(( SECONDS - start )) s, $(wc -l < "$2") lines of log;" \
 			"at $(tail -n 1 "$2" | tr -s '[:space:]' ' ' | cut -c 1-60)"
 	done
 }
 
-# cause LOG: the lines that say why, or the last ones
+# cause LOG: the error messages in LOG, or its last lines if there are none
 cause()
 {
 	grep -nE -B 2 -A 6 '(\berror:|\*\*\* |undefined reference|No rule to make|multiple definition)' \
 		"$1" | head -n 30 >&2 || tail -n 15 "$1" >&2
 }
 
-# patchable_option: what gcc needs for MIPS to put the NOPs of patchable functions
-# where they are executed. It has a name of its own for each version of the script
-# behind it, so that ccache does not take one for the other.
+# patchable_option: the option that makes gcc for MIPS put the NOPs of patchable
+# functions where they are executed. The name of the directory contains a checksum of
+# the script, so that ccache does not reuse objects of another version of it.
 patchable_option()
 {
 	local tools=$SRC/arch/mips/tools dir
-	# The stock kernel has no use for it, and a gcc without the fault neither
+	# The stock kernel and a gcc without the bug do not need the option.
 	[[ $KERNEL_ARCH == mips && -f $tools/patchable-as.sh ]] || return 0
 	if "$tools/gcc-check-fpatchable-function-entry.sh" "${CROSS}objdump" "${CROSS}gcc"; then
 		return
@@ -152,10 +153,10 @@ patchable_option()
 	echo " -B$dir"
 }
 
-# kernel_make ARGUMENT...: make in the selected kernel's object directory. The
-# build must not depend on where the checkout is, nor on our own make's
-# variables. With ccache, a file that is the same in two trees is compiled once:
-# paths are relative, and relative to equal places (build/*/kernel*, ../src).
+# kernel_make ARGUMENT...: runs make in the object directory of the selected kernel. The
+# result does not depend on the path of the checkout or on the variables of our make.
+# With ccache, a file that is the same in two trees is compiled once: all paths are
+# relative, and the layout is the same in all trees (build/*/kernel*, ../src).
 kernel_make()
 {
 	local cc=${CC:-${CROSS}gcc$(patchable_option)} args=()

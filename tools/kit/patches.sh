@@ -13,11 +13,11 @@
 #	---
 #	diff			(may be missing)
 
-# The options of the set are one menu, the Kconfig file at the top of this repository.
-# In the kernel tree it stands beside the Kconfig file that sources it.
+# All options are in one menu, the Kconfig file at the top of this repository. It is
+# copied to $MENU in the kernel tree, and kernel/trace/Kconfig sources it there.
 #
-# patches/series names the patch files in order. Each folder there is a series of its
-# own, which applies on top of those before it.
+# patches/series lists the patch files in order. Each folder of patches is a series of its
+# own, which applies on top of the series before it.
 
 OVERLAY_DIRS=(arch kernel include Documentation tools samples)
 MENU=kernel/trace/Kconfig.shared
@@ -44,7 +44,7 @@ overlay_files()
 	} | sort
 }
 
-# overlay_source PATH: where the new file PATH stands in this repository
+# overlay_source PATH: the path of the new file PATH in this repository
 overlay_source()
 {
 	if [[ $1 == "$MENU" ]]; then
@@ -54,10 +54,10 @@ overlay_source()
 	fi
 }
 
-# subjects: the folders of patches, in order; nothing if the patches are in none
+# subjects: the folders of patches, in order; nothing if there are no folders
 subjects() { series | sed -nE "s|^$TOP/patches/([^/]+)/.*|\1|p" | uniq; }
 
-# our_files_id: changes when any of our files does
+# our_files_id: a checksum of all patches and overlay files
 our_files_id()
 {
 	{
@@ -78,7 +78,7 @@ patch_body()
 		sed -e '/./,$!d'
 }
 
-# patch_diff FILE: what follows the header
+# patch_diff FILE: the diff, without the header
 patch_diff()
 {
 	sed '1,/^---$/d' "$1"
@@ -90,7 +90,7 @@ patch_targets()
 	patch_diff "$1" | sed -nE 's,^\+\+\+ [^/[:space:]]+/([^[:space:]]+).*,\1,p' | sort -u
 }
 
-# patch_new_files FILE: the overlay files that it claims
+# patch_new_files FILE: the overlay files that its New-file: lines claim
 patch_new_files()
 {
 	local claim
@@ -104,7 +104,7 @@ patch_new_files()
 	done
 }
 
-# check_claims: every overlay file belongs to exactly one patch
+# check_claims: fails unless exactly one patch claims each overlay file
 check_claims()
 {
 	local p claims odd
@@ -123,14 +123,15 @@ check_claims()
 	rm -f "$claims"
 }
 
-# rejected FILE-OF-PATCH-OUTPUT: the first file that does not fit
+# rejected LOG: the first file that patch(1) rejects, from its output
 rejected()
 {
 	awk '/^(checking|patching) file / { f = $3 }
 	     /FAILED at|ignored|Reversed/ { print f; exit }' "$1"
 }
 
-# apply_patch PATCH TREE VERSION: exactly, else with fuzz, else not at all
+# apply_patch PATCH TREE VERSION: applies PATCH without fuzz if possible, else with fuzz.
+# If that fails too, changes nothing and ends the script.
 apply_patch()
 {
 	local name=${1#"$TOP"/} out=$LOGS/patch.log fuzz file
@@ -141,7 +142,7 @@ apply_patch()
 	for fuzz in 0 "$FUZZ"; do
 		if try_patch "$1" "$2" "$fuzz" --dry-run > "$out" 2>&1; then
 			try_patch "$1" "$2" "$fuzz" > "$out" 2>&1 ||
-				die "$name: applied in the dry run only; log: $out"
+				die "$name: the dry run applied it, but the real run failed; log: $out"
 			if (( fuzz )); then say_fuzz "$name" "$3" "$out"; fi
 			return 0
 		fi
@@ -166,15 +167,15 @@ say_fuzz()
 	done
 }
 
-# overlay_one PATH TREE: lays one new file over a tree
+# overlay_one PATH TREE: copies one overlay file into TREE
 overlay_one()
 {
 	mkdir -p "$(dirname "$2/$1")"
 	cp -p "$(overlay_source "$1")" "$2/$1"
 }
 
-# trim_menu TREE: while TREE has only a part of the series, the menu sources no file that
-# comes later
+# trim_menu TREE: copies the menu into TREE without the "source" lines of files that do
+# not exist there yet (a later patch adds them)
 trim_menu()
 {
 	[[ -f $1/$MENU ]] || return 0
@@ -189,8 +190,7 @@ trim_menu()
 		{ skip = 0; print }' "$TOP/Kconfig" > "$1/$MENU"
 }
 
-# stage_patched STOCK DIR: fills DIR with our new files and with the patched
-# files, nothing else
+# stage_patched STOCK DIR: writes the overlay files and the patched files to DIR
 stage_patched()
 {
 	local version p f

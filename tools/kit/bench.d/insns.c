@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A plugin of QEMU that counts what all processors of the guest execute, for a guest
- * with several, where -icount does not do: each time that the instruction at the
- * address MARK is executed, the number of those before it goes to a line of FILE.
+ * A plugin of QEMU that counts the instructions of all processors of the guest: -icount
+ * works only with one processor. Each time the guest executes the instruction at the
+ * address MARK, the plugin writes the number of instructions before it to a line of FILE.
  *
  *	-plugin file=insns.so,mark=MARK,out=FILE
  *
- * Debian's QEMU 7.2 comes without qemu-plugin.h: what follows first is what is used
- * of version 1 of that interface.
+ * Debian's QEMU 7.2 has no package with qemu-plugin.h: the declarations below are from
+ * version 1 of that interface.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -57,7 +57,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	for (i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
-		/* Addresses of 32 bits come with or without their sign extended */
+		/* QEMU may sign-extend addresses of 32 bits */
 		if ((uint32_t)qemu_plugin_insn_vaddr(insn) == (uint32_t)mark)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, marked,
 							       QEMU_PLUGIN_CB_NO_REGS, NULL);
@@ -78,7 +78,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, 
 			out = fopen(argv[i] + 4, "w");
 	}
 	if (!mark || !out) {
-		fprintf(stderr, "insns: mark=ADDRESS,out=FILE is wanted\n");
+		fprintf(stderr, "insns: usage: -plugin file=insns.so,mark=ADDRESS,out=FILE\n");
 		return 1;
 	}
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A kprobe at the start of a function whose handler does nothing, to measure what the
- * probe itself costs. A kernel module: insmod kprobe_bench.ko symbol=NAME
+ * A kernel module with a kprobe at the entry of a function. The handler does nothing, to
+ * measure the cost of the probe itself: insmod kprobe_bench.ko symbol=NAME
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>

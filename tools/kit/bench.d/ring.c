@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a record in a BPF ring buffer costs its writer: the difference between a
- * program that writes some and one that writes none.
+ * The cost to write a record to a BPF ring buffer: the difference between a program that
+ * writes records and one that writes none.
  */
 #define _GNU_SOURCE
 #include <linux/bpf.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Programs write this many: no loop to be verified, and little beside it */
+/* Records that a program writes, without a loop */
 #define RECORDS		50
 #define RUNS		20
 #define RING_SIZE	(1 << 20)
@@ -62,7 +62,7 @@ static void emit_map(uint8_t dst, uint8_t how, int fd)
 	emit(0, 0, 0, 0, 0);
 }
 
-/* bpf_ringbuf_output(ring, data, size, 0), of data in an array map: r6 */
+/* bpf_ringbuf_output(ring, data, size, flags); r6 points to the data in an array map */
 static void emit_output(int ring, int size)
 {
 	emit_map(BPF_REG_1, BPF_PSEUDO_MAP_FD, ring);
@@ -72,7 +72,7 @@ static void emit_output(int ring, int size)
 	emit(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_ringbuf_output);
 }
 
-/* p = bpf_ringbuf_reserve(ring, size, 0), filled and submitted */
+/* Reserve a record with bpf_ringbuf_reserve(ring, size, 0), fill it, and submit it */
 static void emit_reserve(int ring, int size)
 {
 	int jump;
@@ -121,7 +121,7 @@ static int load(int ring, int array, int size, int records, int reserve)
 	return fd;
 }
 
-/* What is in it is taken for read */
+/* Empty the ring buffer: mark all records as read */
 static void empty(int ring)
 {
 	unsigned long *consumer = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring, 0);
@@ -134,7 +134,7 @@ static void empty(int ring)
 	munmap(producer, 4096);
 }
 
-/* The least of some runs of a system call with the program, in nanoseconds */
+/* The least time of a system call that runs the program, in nanoseconds */
 static uint64_t run(int prog, int ring)
 {
 	union bpf_attr attr = {

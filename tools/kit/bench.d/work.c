@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `make bench` has the guest do. Under icount a nanosecond of the guest's
- * clocks is an instruction.
+ * The loads of `make bench`, in the guest. With icount, a nanosecond of the guest's clocks
+ * is an instruction.
  *
- *   work getpgid N		N system calls that do next to nothing
+ *   work getpgid N		N short system calls
  *   work pipe N		N round trips between two processes
  *   work fork N		N times fork, exec and wait
- *		prints nanoseconds by the clock, and of processor time, and for how
- *		many of them (in steps of a clock tick) the processor was idle
+ *		These print the nanoseconds by the clock, the nanoseconds of processor
+ *		time, and those in which the processor was idle (in clock ticks).
  *   work write FILE TEXT	one write() to a file of tracefs or procfs
- *		prints processor time of this process, and of this and all others.
- *		getpgid() is called just before and after it, as a mark
+ *		This prints the processor time of this process, and of all processes. It
+ *		calls getpgid() just before and after the write(), as marks.
  *
- * A write that attaches a tracer also waits (for tasks-RCU and the like), and
- * waiting moves the clock without an instruction: so processor time. Part of the
- * work may be left to others (kworkers, kthreads), soon or some time later.
+ * A write that attaches a tracer also waits (for tasks-RCU, for example), and the clock
+ * advances while no instruction is executed: so this measures processor time. Kworkers and
+ * kthreads may do part of the work later.
  */
 
 #include <dirent.h>
@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Long enough for tasks-RCU and what is deferred behind it */
+/* Long enough for tasks-RCU and the work that waits for it */
 #define SETTLE_SECONDS	5
 
 static void die(const char *what)
@@ -42,7 +42,7 @@ static long long now(clockid_t clock)
 	struct timespec t;
 
 	if (clock_gettime(clock, &t))
-		return 0;	/* a process that has ended */
+		return 0;	/* the process has ended */
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
@@ -119,7 +119,7 @@ static void do_fork(long n)
 	}
 }
 
-/* Nanoseconds that the clock counts while no instruction is executed */
+/* Nanoseconds in which the processor was idle: the clock advances, no instruction runs */
 static long long idle_time(void)
 {
 	long long idle, iowait;
@@ -144,7 +144,7 @@ static void measure(void (*f)(long), long n)
 {
 	long long clock, cpu, idle;
 
-	f(n / 20 + 1);		/* to warm up: caches, and the tracers' buffers */
+	f(n / 20 + 1);		/* warm up caches and the buffers of the tracers */
 	idle = idle_time();
 	cpu = rusage_time(RUSAGE_SELF) + rusage_time(RUSAGE_CHILDREN);
 	clock = now(CLOCK_MONOTONIC);
@@ -155,7 +155,7 @@ static void measure(void (*f)(long), long n)
 	printf("%lld %lld %lld\n", clock, cpu, idle);
 }
 
-/* Processor time of all processes but this one, the kernel's own included */
+/* Processor time of all processes and kernel threads except this process */
 static long long others_time(void)
 {
 	long long sum = 0;

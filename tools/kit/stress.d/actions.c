@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The actions on tracefs, and the table of all of them.
+ * The actions on tracefs, and the table of all actions.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +37,7 @@ static struct path in(const char *dir, const char *file)
 	return path;
 }
 
-/* Functions that exist, that come and go with a module, or do not exist */
+/* Functions of the kernel, of modules, and one that does not exist */
 static const char * const functions[] = {
 	"mux_load_f0", "mux_load_f1", "mux_load_f2", "mux_load_f3", "mux_load_f5", "mux_load_s03",
 	"vfs_read", "vfs_write", "vfs_open", "cmdline_proc_show", "update_process_times",
@@ -54,8 +54,8 @@ static const char * const patterns[] = {
 };
 
 /*
- * Functions are found by name by looking at all of them, which takes an emulator
- * half a second each, but at once by number.
+ * The kernel finds a function by name with a search through all functions, which takes
+ * half a second in an emulator. It finds a function by number at once.
  */
 static struct {
 	const char *name;
@@ -86,7 +86,7 @@ void actions_setup(void)
 		fclose(f);
 }
 
-/* A few functions, by number. The first of all keeps them from being none. */
+/* A few functions, by number. With CAREFUL, function 1 is in it: it is never empty. */
 static struct path some_numbers(struct rng *rng)
 {
 	unsigned int nr = 1 + pick(rng, 4), i;
@@ -133,7 +133,7 @@ static int act_tracer(struct worker *w, struct rng *rng)
 	return ret;
 }
 
-/* A CPU is about to go: no latency tracers until release(CPUS) */
+/* Before a CPU goes offline: disable latency tracers until release(CPUS) */
 static void hold_cpus(void)
 {
 	static const char file[] = TRACING "/current_tracer";
@@ -157,7 +157,7 @@ static int act_instance(struct worker *w, struct rng *rng)
 		return rmdir(in(dir, "").s) ? -errno : 0;
 
 	ret = mkdir(in(dir, "").s, 0700) ? -errno : 0;
-	/* Not all functions of the kernel as soon as somebody turns it on */
+	/* A tracer of the new instance must not trace all functions */
 	put(in(dir, "set_ftrace_filter").s, "%s\n", some_numbers(rng).s);
 	put(in(dir, "buffer_size_kb").s, "64\n");
 
@@ -170,7 +170,7 @@ static int act_filter(struct worker *w, struct rng *rng)
 	const char *dir = instance_dir(rng);
 	const char *pattern = one_in(rng, 3) ? PICK(rng, patterns) : by_number.s;
 	bool exempt = one_in(rng, 4), more = one_in(rng, 2), inject = one_in(rng, 5);
-	/* These select nothing: as the only ones, all functions */
+	/* These select no function, and an empty filter means all functions: append them */
 	bool none = *pattern == '!' || strstr(pattern, "no_such");
 	struct path path = in(dir, exempt ? "set_ftrace_notrace" : "set_ftrace_filter");
 	int ret;
@@ -184,14 +184,14 @@ static int act_filter(struct worker *w, struct rng *rng)
 		     put(path.s, "%s%s\n", careful && !exempt ? "1 " : "", pattern);
 	stop_failing();
 
-	/* What was refused has emptied it before, and this is all functions */
+	/* A write that failed leaves the filter empty, which means all functions */
 	if ((ret || (careful && inject)) && !more && !exempt)
 		put(path.s, "1\n");
 
 	return ret;
 }
 
-/* For a moment: all functions take an emulator's time */
+/* Trace all functions, only for a moment: this is slow in an emulator */
 static int act_whole(struct worker *w, struct rng *rng)
 {
 	const char *dir = instance_dir(rng);
@@ -230,7 +230,7 @@ static int act_default(struct worker *w, struct rng *rng)
 	return ret;
 }
 
-/* Turns what @file switches on or off */
+/* Write 0 or 1 to @file */
 static int toggle(struct worker *w, struct rng *rng, const char *what, const char *file,
 		  unsigned int inject_one_in)
 {
@@ -273,7 +273,7 @@ static int act_stack(struct worker *w, struct rng *rng)
 	} else {
 		ret = put(TRACING "/stack_trace_filter", "%s\n", pattern.s);
 		stop_failing();
-		/* What fails when it is closed is not told */
+		/* close() does not return the error of a failed allocation */
 		if (ret || (careful && inject))
 			put(TRACING "/stack_trace_filter", "1\n");
 	}
@@ -313,7 +313,7 @@ static int act_option(struct worker *w, struct rng *rng)
 	bool off = !one_in(rng, 3);
 
 	say(w, "option %s%s%s", dir, off ? "no" : "", option);
-	/* With this one, latency tracers trace all functions */
+	/* With display-graph, latency tracers trace all functions: do this rarely */
 	if (!off && !strcmp(option, "display-graph") && (careful || !one_in(rng, 4)))
 		off = true;
 
@@ -355,7 +355,7 @@ static int act_trigger(struct worker *w, struct rng *rng)
 	return ret;
 }
 
-/* A kprobe, kretprobe or fprobe event: made, enabled, disabled or removed */
+/* Create, enable, disable or remove a kprobe, kretprobe or fprobe event */
 static int event(struct worker *w, struct rng *rng, const char *name, const char *file,
 		 const char *definition)
 {
@@ -365,11 +365,11 @@ static int event(struct worker *w, struct rng *rng, const char *name, const char
 	int ret;
 
 	snprintf(enable.s, sizeof(enable.s), TRACING "/events/stress/%s/enable", name);
-	say(w, "event %s %s%s", name, what < 3 ? "on" : what == 3 ? "off" : "off and gone",
+	say(w, "event %s %s%s", name, what < 3 ? "on" : what == 3 ? "off" : "off and removed",
 	    inject ? ", failing" : "");
 	if (what < 3)
 		append(in("", file).s, "%s\n", definition);
-	/* Not the making of an event, which has bugs of its own with that */
+	/* Not while the event is created: that has bugs of its own if allocations fail */
 	if (inject)
 		fail_allocations(rng);
 	ret = put(enable.s, "%d\n", what < 3);
@@ -432,7 +432,7 @@ static int act_hotplug(struct worker *w, struct rng *rng)
 	hold_cpus();
 	ret = put(file, "0\n");
 	nap(ms);
-	/* Not while somebody else suspends, which is over soon */
+	/* EBUSY while another worker suspends the guest: try again */
 	for (int i = 0; i < 100; i++) {
 		on = put(file, "1\n");
 		if (on != -EBUSY)
@@ -445,8 +445,8 @@ static int act_hotplug(struct worker *w, struct rng *rng)
 }
 
 /*
- * All of the way to sleep and back, but for the sleep itself: nothing in this
- * guest wakes it up again (an alarm of its clock does not).
+ * Suspend and resume without the sleep itself (pm_test): nothing in this guest wakes it
+ * up (the alarm of its RTC does not).
  */
 static int act_suspend(struct worker *w, struct rng *rng)
 {
@@ -490,7 +490,7 @@ static int act_read(struct worker *w, struct rng *rng)
 	char buf[65536];
 	bool inject;
 
-	/* A tracer's own filter, not those of all */
+	/* Opened for writing, the file shows the filter of one tracer, not of all */
 	if (!strncmp(file, "set_ftrace_", 11) && one_in(rng, 3))
 		flags = O_RDWR | O_CLOEXEC;
 	inject = one_in(rng, 4) && strcmp(file, "trace");
@@ -514,7 +514,7 @@ static int act_read(struct worker *w, struct rng *rng)
 	return ret < 0 ? ret : 0;
 }
 
-/* Something for the tracers to see: what the functions above are called by */
+/* Call some of the functions above, so that the tracers have something to trace */
 static int act_work(struct worker *w, struct rng *rng)
 {
 	char buf[512];
@@ -558,7 +558,7 @@ const struct kind kinds[] = {
 	{ "hammer", LOADER, 2, act_hammer, ERRORS(ENOENT) },
 	{ "reload", LOADER, 1, act_reload, ERRORS(ENOENT, EEXIST, EWOULDBLOCK) },
 
-	/* A profile that is reset meanwhile is EBUSY */
+	/* EBUSY: the profile was reset while it was read */
 	{ "read", READER, 1, act_read, ERRORS(ENOENT, ENODEV, EBUSY) },
 
 	{ "fuzz", FUZZER, 1, act_fuzz, ERRORS(ENOENT, ENODEV, EEXIST, EINVAL, EACCES) },

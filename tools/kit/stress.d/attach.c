@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Consumers that are a file descriptor: perf's ftrace:function, and BPF programs
- * on many functions (kprobe_multi) or at the entry or exit of one (fentry,
- * fexit). By system calls: bpftrace would compile for seconds.
+ * Tracers that a file descriptor holds: the perf event ftrace:function, and BPF programs
+ * on many functions (kprobe_multi) or at the entry or exit of one function (fentry,
+ * fexit). This uses the system calls: bpftrace takes seconds to compile a program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -118,7 +118,7 @@ static int detach(struct worker *w, unsigned int slot)
 	return 0;
 }
 
-/* Keep the link, which keeps the program */
+/* Keep the link: it holds a reference to the program */
 static int keep(struct worker *w, unsigned int slot, int program, int link)
 {
 	close(program);
@@ -138,7 +138,7 @@ int act_bpf_multi(struct worker *w, struct rng *rng)
 		const char **names;
 		unsigned int nr;
 	} sets[] = {
-		/* The first keeps its module from being unloaded */
+		/* The first holds a reference to the module ftrace_mux_load */
 		{ loads, ARRAY_SIZE(loads) }, { files, ARRAY_SIZE(files) },
 		{ files, ARRAY_SIZE(files) }, { mixed, ARRAY_SIZE(mixed) },
 		{ mixed, ARRAY_SIZE(mixed) },
@@ -170,8 +170,8 @@ int act_bpf_multi(struct worker *w, struct rng *rng)
 }
 
 /*
- * Functions with known BTF, found at start. Not schedule(): a task that sleeps
- * in it below a fexit has no reliable stack, and no live patch comes or goes.
+ * Functions with BTF; attach_setup() finds the IDs. Not schedule(): a task that sleeps in
+ * it below a fexit has no reliable stack, so that no live patch can be enabled or disabled.
  */
 static struct {
 	const char *name;
@@ -204,7 +204,7 @@ int act_bpf_fentry(struct worker *w, struct rng *rng)
 	return keep(w, slot, program, bpf(BPF_RAW_TRACEPOINT_OPEN, &attr));
 }
 
-/* What follows a type in BTF, by its kind */
+/* The size of the data that follow a type in BTF */
 static size_t btf_extra(const struct btf_type *type)
 {
 	unsigned int nr = BTF_INFO_VLEN(type->info);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random and hostile use of the files: what is written, how, and in which
- * pieces. Nothing here may select all functions for a trigger, or the guest does
- * nothing but that for minutes.
+ * Random system calls on the tracing files with random data. No write may select all
+ * functions for a trigger: this would take minutes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +22,7 @@
 
 enum { LONGEST = 70000 };
 
-/* What to write */
+/* The data */
 
 static const char * const patterns[] = {
 	"vfs_read", "vfs_*", "mux_load_f0", "mux_load_f*", "mux_load_f[1-3]", "*load_f?",
@@ -106,7 +105,7 @@ static size_t run_of_one(struct rng *rng, char *buf)
 	return len;
 }
 
-/* Patterns that take as long as they can, and match nothing in the end */
+/* Patterns that take long to compare and match no function */
 static size_t bomb(struct rng *rng, char *buf)
 {
 	static const char * const parts[] = { "*_", "*?", "?*", "*e*", "[a-z]*", "*[!x]", "*" };
@@ -140,12 +139,12 @@ static size_t make_text(struct rng *rng, char *buf)
 	}
 }
 
-/* What to do with an open file */
+/* The system calls on an open file */
 
 static void result(struct worker *w, ssize_t ret)
 {
 	(void)w;
-	/* For the report: which errors there were */
+	/* Count the error for the report */
 	if (ret < 0 && errno < NR_ERRNO) {
 		for (unsigned int i = 0; i < nr_kinds; i++) {
 			if (kinds[i].act == act_fuzz)
@@ -162,7 +161,7 @@ static void count_write(struct worker *w, ssize_t ret)
 	result(w, ret);
 }
 
-/* A string in pieces of a few characters */
+/* Write @buf in pieces of a few bytes */
 static void in_pieces(struct worker *w, struct rng *rng, int fd, const char *buf, size_t len)
 {
 	size_t n;
@@ -187,7 +186,7 @@ static void with_two(struct worker *w, int fd, const char *buf, size_t len)
 	count_write(w, writev(fd, iov, ARRAY_SIZE(iov)));
 }
 
-/* The end of the text is in a page that is not there */
+/* The end of the text is in a page without access rights */
 static void at_the_edge(struct worker *w, struct rng *rng, int fd, const char *buf, size_t len)
 {
 	size_t page = sysconf(_SC_PAGESIZE), n = len < page ? len : page;
@@ -202,7 +201,7 @@ static void at_the_edge(struct worker *w, struct rng *rng, int fd, const char *b
 	munmap(pages, 2 * page);
 }
 
-/* Two processes with one open file */
+/* Two processes write to the same open file */
 static void by_two(struct worker *w, struct rng *rng, int fd, const char *buf, size_t len)
 {
 	struct rng other = *rng;
@@ -292,14 +291,14 @@ static void use(struct worker *w, struct rng *rng, int fd)
 	case 13: result(w, lseek(fd, PICK(rng, offsets), PICK(rng, whences))); break;
 	case 14: abuse(w, rng, fd); break;
 	default:
-		/* Close without the newline that ends the last word */
+		/* Write the text without the newline after its last word */
 		while (len && (buf[len - 1] == '\n' || buf[len - 1] == ' '))
 			len--;
 		count_write(w, write(fd, buf, len));
 	}
 }
 
-/* Which file */
+/* The files */
 
 static const char * const files[] = {
 	"set_ftrace_filter", "set_ftrace_filter", "set_ftrace_notrace", "function_tracers",
@@ -345,7 +344,7 @@ int act_fuzz(struct worker *w, struct rng *rng)
 	}
 	stop_failing();
 
-	/* What is left must not select everything: see above. This is the first function. */
+	/* An empty filter selects all functions: set it to the first function */
 	if (!strncmp(file, "set_", 4) && (flag & O_ACCMODE) != O_RDONLY)
 		put(path, "1\n");
 

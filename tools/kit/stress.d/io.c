@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random numbers, reading and writing of the kernel's files, and making memory
- * allocations fail.
+ * Random numbers, reads and writes of the kernel's files, locks, and failing memory
+ * allocations.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -134,8 +134,8 @@ void release(enum lock lock)
 }
 
 /*
- * The n-th allocation of this task fails (fail-nth), or each one may
- * (make-it-fail, with the probability that the guest script has set).
+ * Either the n-th allocation of this task fails (fail-nth), or each allocation fails with
+ * the probability that the guest script sets (make-it-fail).
  */
 static int nth_fd = -1, any_fd = -1;
 static bool nth_set, any_set;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module ftrace_mux_load: tracers with known functions, calls that are
- * counted, and the comparison of both while everything else goes on.
+ * Actions on the module ftrace_mux_load. It has tracers with known functions, calls these
+ * functions, and counts the calls. The actions compare the counts of its tracers with the
+ * number of calls, while the other workers go on.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static int get_line(const char *file, unsigned long counts[NR_FUNCS], char *buf,
 	return 0;
 }
 
-/* Add what the module has counted to our numbers, and start again from 0 */
+/* Add the counts of the module to ours, and set them to 0 */
 static int collect(void)
 {
 	unsigned long counts[NR_FUNCS];
@@ -44,7 +45,8 @@ static int collect(void)
 	if (ret)
 		return ret;
 	if (counts[0])
-		complain("%lu calls for functions that the tracer did not ask for", counts[0]);
+		complain("%lu calls of a tracer for functions that its filter does not have",
+			 counts[0]);
 	atomic_fetch_add(&shared->strays, counts[0]);
 
 	return put(LOAD "calls", "0\n");
@@ -72,7 +74,7 @@ int act_tracers(struct worker *w, struct rng *rng)
 	return ret;
 }
 
-/* All tracers of the module have seen the calls that were made, and no others */
+/* Each tracer of the module must have counted exactly the calls that were made */
 static int compare_calls(unsigned int n, unsigned int mask)
 {
 	unsigned long made[NR_FUNCS];
@@ -93,7 +95,7 @@ static int compare_calls(unsigned int n, unsigned int mask)
 		if (!strncmp(line, calls, next - line))
 			continue;
 		atomic_fetch_add(&shared->miscounted, 1);
-		complain("%u calls of functions %#x: made %.*s, but seen %.*s", n, mask,
+		complain("%u calls of functions %#x: made %.*s, but counted %.*s", n, mask,
 			 (int)strcspn(calls, "\n"), calls, (int)strcspn(line, "\n"), line);
 	}
 
@@ -121,7 +123,7 @@ static int compare_singles(unsigned int n)
 	atomic_fetch_add(&shared->calls, 100UL * n);
 	if (least != n || most != n) {
 		atomic_fetch_add(&shared->miscounted, 1);
-		complain("single functions: %u calls made, but %lu to %lu seen", n, least, most);
+		complain("single functions: %u calls made, but %lu to %lu counted", n, least, most);
 	}
 
 	return 0;

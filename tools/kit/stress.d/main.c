@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stress SEED SECONDS: random actions on the function tracers by several
- * processes, in the guest. tools/kit/stress.d/guest prepares it, and checks what
- * is left.
+ * stress SEED SECONDS [PATIENCE]: several processes (workers) do random actions on the
+ * function tracers, in the guest. The script "guest" in this directory starts it, and
+ * checks that no tracer is left.
  *
- * The n-th action of a worker follows from the seed, its number and n, whatever
- * the time and the others do. ONLY="kind kind" in the environment leaves all
- * other kinds out, WORKERS="0 3" all other workers; the actions that remain are
- * the same.
+ * The n-th action of a worker depends only on the seed, the number of the worker and n.
+ * With ONLY="kind kind" in the environment, only actions of these kinds are done; with
+ * WORKERS="0 3", only these workers run. The remaining actions are the same as without.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +27,7 @@
 struct shared *shared;
 uint64_t seed;
 
-/* Several actors; the more fuzzers, the more two of them meet */
+/* Two fuzzers, so that two processes write random data to the same file */
 static const enum role roles[] = { ACTOR, ACTOR, ACTOR, LOADER, READER, FUZZER, FUZZER };
 
 static int kmsg_fd = -1;
@@ -56,9 +55,9 @@ void say(struct worker *w, const char *format, ...)
 		write(kmsg_fd, line, len);
 }
 
-/* To the console, between the actions that led there, and to standard error */
 bool careful;
 
+/* Write a message to the kernel log, after the actions that led to it, and to stderr */
 void complain(const char *format, ...)
 {
 	char line[512];
@@ -77,7 +76,7 @@ void complain(const char *format, ...)
 	write(STDERR_FILENO, line, len);
 }
 
-/* Whether @word is among the words of the environment variable @name, if it is set */
+/* True if the environment variable @name contains @word, or is not set or empty */
 static bool selected(const char *name, const char *word)
 {
 	const char *list = getenv(name);
@@ -132,7 +131,7 @@ static void count(struct worker *w, unsigned int k, int ret)
 		}
 	}
 	atomic_fetch_add(&tally->unexpected, 1);
-	complain("%u:%lu %s: %s, which was not expected", w->number, w->n, w->doing, strerror(-ret));
+	complain("%u:%lu %s: unexpected error: %s", w->number, w->n, w->doing, strerror(-ret));
 }
 
 static void work(struct worker *w)
@@ -140,7 +139,7 @@ static void work(struct worker *w)
 	struct rng rng;
 	unsigned int k;
 
-	/* Not one that goes on when the script has given up */
+	/* End with the parent, also if it is killed */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (w->n = 0; !shared->stop; w->n++) {
 		rng_seed(&rng, seed, w->number, w->n);
@@ -148,7 +147,7 @@ static void work(struct worker *w)
 		if (!selected("ONLY", kinds[k].name))
 			continue;
 		count(w, k, kinds[k].act(w, &rng));
-		/* Two processors for all: let the others on */
+		/* All workers share two CPUs: let the others run */
 		if (one_in(&rng, 4))
 			nap(pick(&rng, 20));
 	}
@@ -175,8 +174,8 @@ static unsigned long all_actions(void)
 }
 
 /*
- * On a slow machine it takes longer until there is something to judge by. Not where only
- * a part of it runs, some of which may never come.
+ * True if there are enough results to check. On a slow machine this takes longer than the
+ * requested time. With ONLY or WORKERS, some results may never come: do not wait for them.
  */
 static bool enough(void)
 {
@@ -220,7 +219,7 @@ static void report(void)
 	}
 	printf("actions %lu: done %lu, refused as expected %lu, out of memory %lu, unexpected %lu\n",
 	       all_actions(), done, refused, nomem, unexpected);
-	printf("allocations failed: %lu of those asked for one by one\n", shared->injected);
+	printf("allocations failed by fail-nth: %lu\n", shared->injected);
 	printf("fuzzed: %lu writes (%lu bytes taken), %lu reads\n", shared->fuzz_writes,
 	       shared->fuzz_bytes, shared->fuzz_reads);
 	printf("calls made: %lu; counts compared: %lu, wrong: %lu; strays: %lu\n", shared->calls,
@@ -237,8 +236,9 @@ static void show_stack(pid_t pid)
 }
 
 /*
- * Stop the workers after @end, when they have done enough, and wait until all have ended;
- * returns how many have not after @patience seconds.
+ * Stop the workers at @end, or later if there are not enough results by then. Wait until
+ * all have ended, for at most @patience seconds. Returns the number of workers that have
+ * not ended.
  */
 static unsigned int wait_for_workers(unsigned int nr, double end, double patience)
 {
@@ -285,7 +285,7 @@ static void show_stuck(void)
 		complain("worker %u is stuck in action %lu: %s", i, w->n, w->doing);
 		show_stack(w->pid);
 	}
-	/* And all that wait without being interruptible, and the locks with lockdep */
+	/* Also list all uninterruptible tasks and, with lockdep, all held locks */
 	put("/proc/sysrq-trigger", "w");
 	put("/proc/sysrq-trigger", "d");
 }
@@ -346,7 +346,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < nr_kinds; i++)
 		bad += shared->kind[i].unexpected;
 	fflush(stdout);
-	/* What is stuck may have locks that the checks need */
+	/* The checks of the script may need a lock that a stuck worker holds: skip them */
 	if (left)
 		_exit(3);
 

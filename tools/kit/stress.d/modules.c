@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Modules: loaded without modprobe, which costs more than the module.
+ * Loading and unloading of modules by system calls: modprobe takes longer than they do.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +26,7 @@ static const struct sample {
 	{ "livepatch-sample", "" },
 	{ "fprobe_example", "symbol=cmdline_proc_show stackdump=0 use_trace=1" },
 	{ "fprobe_example", "symbol=vfs_* stackdump=0 use_trace=1" },
-	/* On a function that has another kprobe, the stock kernel fails to disarm it */
+	/* A function without other kprobes: with one, the stock kernel fails to disarm it */
 	{ "kprobe_example", "symbol=version_proc_show" },
 	{ "kretprobe_example", "func=cmdline_proc_show" },
 	{ "ftrace-ops", "nr_function_calls=100 nr_ops_relevant=2 check_count=1" },
@@ -110,7 +110,7 @@ int unload_module(const char *name)
 	return syscall(SYS_delete_module, buf, O_NONBLOCK) ? -errno : 0;
 }
 
-/* A live patch goes when it has been disabled, and no task is in it any more */
+/* A live patch can be unloaded after it is disabled and no task uses it any more */
 static int disable_livepatch(void)
 {
 	return put("/sys/kernel/livepatch/livepatch_sample/enabled", "0");
@@ -126,7 +126,7 @@ int act_module(struct worker *w, struct rng *rng)
 	    load ? sample->arguments : "");
 	if (load) {
 		ret = load_module(sample->name, sample->arguments);
-		/* It has done its work, and has no reason to stay, it says */
+		/* ftrace-ops measures when it is loaded, and then returns -EINVAL on purpose */
 		if (ret == -EINVAL && !strcmp(sample->name, "ftrace-ops"))
 			ret = 0;
 		return ret;
@@ -134,7 +134,7 @@ int act_module(struct worker *w, struct rng *rng)
 
 	if (!strcmp(sample->name, "livepatch-sample")) {
 		ret = disable_livepatch();
-		/* Being reversed, or not there */
+		/* Disabled already (EINVAL), not loaded (ENOENT), or in a transition (EBUSY) */
 		if (ret && ret != -EINVAL && ret != -ENOENT && ret != -EBUSY)
 			return ret;
 	}

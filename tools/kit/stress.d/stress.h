@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the stress program share: random numbers, writes to the
- * kernel's files, and the numbers that are printed at the end.
+ * Shared by the files of the stress program: random numbers, access to the kernel's
+ * files, locks, and the counts that are printed at the end.
  */
 #ifndef STRESS_H
 #define STRESS_H
@@ -20,7 +20,7 @@
 #define NR_ERRNO	256
 #define NR_SLOTS	4
 
-/* random.c: each action has a sequence of its own, whatever the others do */
+/* Random numbers: each action has a sequence of its own, independent of other actions */
 
 struct rng {
 	uint64_t state;
@@ -33,7 +33,7 @@ bool one_in(struct rng *rng, unsigned int n);
 
 #define PICK(rng, array)	((array)[pick(rng, ARRAY_SIZE(array))])
 
-/* Numbers, in memory that all workers share */
+/* Counts, in memory that all workers share */
 
 struct tally {
 	_Atomic unsigned long done, refused, nomem, unexpected;
@@ -42,12 +42,12 @@ struct tally {
 
 struct worker {
 	unsigned int	number;
-	unsigned int	role;		/* whose kinds of actions it does */
+	unsigned int	role;		/* it does only actions of this role */
 	pid_t		pid;
 	_Atomic unsigned long n;	/* actions so far */
 	_Atomic bool	idle;
-	char		doing[160];	/* for the report if it hangs */
-	/* What a worker holds open from one action to another */
+	char		doing[160];	/* current action, for the report of a hang */
+	/* File descriptors that the worker keeps open between actions */
 	int		perf[NR_SLOTS];
 	int		bpf[NR_SLOTS];
 };
@@ -64,9 +64,9 @@ extern struct shared *shared;
 extern uint64_t seed;
 
 /*
- * CAREFUL=1: nothing traces all functions. In a kernel with all debug options that
- * an emulator runs, a tick can then take longer than until the next one, and nobody
- * gets any further, not even the one who would end it.
+ * CAREFUL=1: no action traces all functions. If an emulator runs a kernel with all debug
+ * options and all functions are traced, the timer interrupt can take longer than a tick:
+ * then no task makes progress.
  */
 extern bool careful;
 
@@ -79,42 +79,42 @@ struct kind {
 	enum role	role;
 	unsigned int	weight;
 	int		(*act)(struct worker *w, struct rng *rng);
-	const int	*expected;	/* errors it may meet, up to a 0 */
+	const int	*expected;	/* errors that it may return, terminated by 0 */
 };
 
 extern const struct kind kinds[];
 extern const unsigned int nr_kinds;
 
-/* What it is about to do goes to the kernel's log, to be found before a complaint */
+/* Write the next action of @w to the kernel log, so that it precedes an error report */
 void say(struct worker *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* io.c: all return 0 or more, or a negative error */
+/* io.c: they return a value >= 0, or a negative error */
 int put(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int append(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int get(const char *file, char *buf, size_t size);
 void nap(unsigned int milliseconds);
 
 /*
- * What must not happen at a time is told apart by locks.
+ * Locks exclude actions that must not run at the same time.
  *
- * For as long as COUNTING is held shared, ftrace_enabled is 1 and the machine
- * does not sleep: the calls made are the calls seen.
+ * While COUNTING is held shared, ftrace_enabled is 1 and the guest is not suspended: the
+ * tracers see all calls.
  *
- * For as long as CPUS is held exclusively, there is no latency tracer. One that
- * finds its maximum on a CPU that is about to go queues an irq_work there, which
- * never runs, and keeps all others of that CPU from running when it is back: no
- * synchronize_rcu_tasks_rude() returns any more. The stock kernel does that.
+ * While CPUS is held exclusively, no latency tracer is active. A latency tracer that
+ * finds a new maximum on a CPU that goes offline queues an irq_work there, which never
+ * runs. When the CPU is online again, its other irq_works do not run either, and
+ * synchronize_rcu_tasks_rude() does not return. This is a bug of the stock kernel.
  */
 enum lock { COUNTING, CPUS, NR_LOCKS };
 
 void hold(enum lock lock, bool exclusive);
 void release(enum lock lock);
 
-/* Let allocations of this process fail, where the kernel can do that */
+/* Let allocations of this process fail, if the kernel has fault injection */
 void fail_allocations(struct rng *rng);
 void stop_failing(void);
-void not_failing(void);			/* without asking whether it has come to that */
+void not_failing(void);			/* does not count whether an allocation failed */
 
 /* actions.c */
 void actions_setup(void);

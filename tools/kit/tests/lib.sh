@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2034 # some variables are for the tests
+# shellcheck shell=bash disable=SC2034 # tests use some variables
 #
-# What the tests share. A test sources it, and reports with ok, not_ok, skip
-# and check; its status follows from that.
+# Functions of the tests. A test sources this file, and reports with ok, not_ok, skip, check
+# and equal. It ends with done_testing, which exits with 1 after a not_ok.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
@@ -33,14 +33,14 @@ equal()
 	fi
 }
 
-# script_output COMMAND...: what it prints goes to OUT, its exit status to RC
+# script_output COMMAND...: sets OUT to the output and RC to the exit status of COMMAND
 script_output()
 {
 	RC=0
 	OUT=$("$@") || RC=$?
 }
 
-# not_in_ci NAME: the test ends in CI, which has to end within its time
+# not_in_ci NAME: skips the test in CI: it takes too long
 not_in_ci()
 {
 	on CI || return 0
@@ -48,15 +48,15 @@ not_in_ci()
 	exit 4
 }
 
-# as_stock COMMAND...: the same of the stock kernel
+# as_stock COMMAND...: runs COMMAND with the stock kernel selected
 as_stock()
 {
 	local -x STOCK=1 KERNEL_TREE=
 	"$@"
 }
 
-# stock_id: what the results of a stock kernel depend on: its version, its compiler and
-# its configuration
+# stock_id: identifies the stock kernel of a result by its version and its .config (which
+# contains the version of the compiler)
 stock_id()
 {
 	"$KIT/prepare"
@@ -65,11 +65,12 @@ stock_id()
 	echo "Linux $(base_version "$SRC"), .config $(sha256sum < "$OBJ/.config" | cut -c 1-12)"
 }
 
-# stock_results NAME COMMAND...: what COMMAND prints on the stock kernel goes to the file
-# $STOCK_FILE. tools/kit/tests/stock/NAME has it for one version of the kernel: if that is
-# the one we have, neither is the kernel built nor COMMAND run. STOCK=fresh, or another
-# version, makes it anew, in build/stock-results; for the same version, the two have to be
-# the same. COMMAND finds STOCK=1 set, and is to end with the guest's status.
+# stock_results NAME COMMAND...: sets STOCK_FILE to a file with the output of COMMAND on the
+# stock kernel. If tools/kit/tests/stock/NAME is of the stock kernel of this checkout (see
+# stock_id), this uses it, and neither builds the kernel nor runs COMMAND. Otherwise, or
+# with STOCK=fresh, it runs COMMAND with STOCK=1 set; the output goes to build/stock-results.
+# If the kernels are the same, the two outputs must be equal. COMMAND must return the status
+# of the guest.
 stock_results()
 {
 	local kept=$KIT/tests/stock/$1 id status=0
