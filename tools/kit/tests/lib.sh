@@ -90,7 +90,7 @@ stock_results()
 	mv "$STOCK_FILE.new" "$STOCK_FILE"
 	if [[ -f $kept && $(head -n 1 "$kept") == "# $id" ]]; then
 		diff -u "$kept" "$STOCK_FILE.kept" >&2 ||
-			not_ok "stock kernel: $1 is what tools/kit/tests/stock has"
+			not_ok "stock kernel: tools/kit/tests/stock/$1 has these results"
 	else
 		echo "stock kernel: to keep its results: cp build/stock-results/$1.kept tools/kit/tests/stock/$1"
 	fi
