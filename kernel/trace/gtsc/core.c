@@ -160,6 +160,8 @@ EXPORT_SYMBOL_GPL(trace_commit);
 void trace_discard(struct trace_info *trace, struct trace_record *record)
 {
 	ring_buffer_discard_commit(record->buffer, record->event);
+	/* For records that have interrupted this one: they are complete only now */
+	wake_reader(raw_cpu_ptr(trace->cpu));
 	preempt_enable_notrace();
 }
 EXPORT_SYMBOL_GPL(trace_discard);
@@ -687,6 +689,7 @@ static void free_trace(struct trace_info *trace)
 	if (trace->buffer)
 		ring_buffer_free(trace->buffer);
 	free_percpu(trace->cpu);
+	free_cpumask_var(trace->files);
 	kfree(trace);
 }
 
@@ -746,8 +749,13 @@ static struct trace_info *alloc_trace(const char *name, unsigned int sub_size,
 	strscpy(trace->name, name, sizeof(trace->name));
 	trace->flags = flags;
 
+	ret = -ENOMEM;
+	if (!zalloc_cpumask_var(&trace->files, GFP_KERNEL))
+		goto err;
 	trace->cpu = alloc_percpu(struct gtsc_cpu);
-	ret = trace->cpu ? gtsc_init_readers(trace) : -ENOMEM;
+	if (!trace->cpu)
+		goto err;
+	ret = gtsc_init_readers(trace);
 	if (ret)
 		goto err;
 
@@ -795,7 +803,8 @@ static struct trace_info *add_channel(struct trace_group *group, const char *nam
 	trace->group = group;
 	ret = gtsc_create_files(trace);
 	if (ret) {
-		free_trace(trace);
+		/* The files have gone, but one of them may have been opened */
+		gtsc_put(trace);
 		return ERR_PTR(ret);
 	}
 	list_add_tail(&trace->node, &group->channels);

@@ -19,6 +19,8 @@
 #include <linux/splice.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <kunit/static_stub.h>
+#include <kunit/visibility.h>
 
 #include "gtsc.h"
 
@@ -61,11 +63,10 @@ static __poll_t trace_file_poll(struct file *file, poll_table *table)
 	__poll_t events = 0;
 
 	poll_wait(file, &reader->wait, table);
-	gtsc_arm_wake(reader);
 
 	if (READ_ONCE(reader->trace->ended))
 		events |= EPOLLHUP;
-	if (gtsc_readable(reader))
+	if (gtsc_poll(reader, file))
 		events |= EPOLLIN | EPOLLRDNORM;
 
 	return events;
@@ -391,15 +392,34 @@ static int prepare_cpu(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
+/* Prepare the CPUs that are on-line, and those that come later */
+VISIBLE_IF_KUNIT int gtsc_add_cpus(struct trace_info *trace)
+{
+	KUNIT_STATIC_STUB_REDIRECT(gtsc_add_cpus, trace);
+
+	return cpuhp_state_add_instance(hotplug_state, &trace->hotplug_node);
+}
+EXPORT_SYMBOL_IF_KUNIT(gtsc_add_cpus);
+
+/*
+ * Fails only while there are no files but trace files: to remove others is to wait
+ * for tasks that may be waiting for gtsc_mutex.
+ */
 static int create_trace_files(struct trace_info *trace)
 {
+	int ret;
+
 	if (trace->flags & TRACE_GLOBAL_CHANNEL)
 		create_trace_file(trace, 0);
 
-	if (!zalloc_cpumask_var(&trace->files, GFP_KERNEL))
-		return -ENOMEM;
+	ret = gtsc_add_cpus(trace);
+	if (ret) {
+		debugfs_remove(trace->dir);
+		if (trace->group->single)
+			trace->group->dir = NULL;
+	}
 
-	return cpuhp_state_add_instance(hotplug_state, &trace->hotplug_node);
+	return ret;
 }
 
 int gtsc_create_files(struct trace_info *trace)
@@ -417,12 +437,8 @@ int gtsc_create_files(struct trace_info *trace)
 
 	trace->dir = dir;
 	ret = create_trace_files(trace);
-	if (ret) {
-		free_cpumask_var(trace->files);
-		if (!group->single)
-			debugfs_remove(dir);
+	if (ret)
 		return ret;
-	}
 
 	debugfs_create_file("state", 0600, dir, trace, &state_fops);
 	debugfs_create_file("sub_size", 0600, dir, trace, &sub_size_fops);
@@ -441,7 +457,6 @@ void gtsc_remove_files(struct trace_info *trace)
 {
 	cpuhp_state_remove_instance_nocalls(hotplug_state, &trace->hotplug_node);
 	debugfs_remove(trace->dir);
-	free_cpumask_var(trace->files);
 }
 
 void gtsc_create_group_files(struct trace_group *group)

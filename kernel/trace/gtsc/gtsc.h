@@ -130,7 +130,7 @@ struct gtsc_reader {
 	wait_queue_head_t	wait;
 	/* Global: all records up to this time have been committed */
 	u64			horizon;
-	/* Who has got a part of the next record, and of which CPU */
+	/* The file that has got a part of the next record, and of which CPU */
 	const struct file	*partial_file;
 	struct gtsc_source	*partial;
 };
@@ -216,8 +216,7 @@ void gtsc_rewind(struct trace_info *trace);
 ssize_t gtsc_read(struct gtsc_reader *reader, const struct file *file,
 		  struct iov_iter *to);
 void gtsc_end_read(struct gtsc_reader *reader, const struct file *file);
-bool gtsc_readable(struct gtsc_reader *reader);
-void gtsc_arm_wake(struct gtsc_reader *reader);
+bool gtsc_poll(struct gtsc_reader *reader, const struct file *file);
 void gtsc_rewind_source(struct gtsc_source *source);
 u64 gtsc_count_source(struct gtsc_source *source);
 struct gtsc_source *gtsc_oldest(struct gtsc_reader *reader, bool keep);
@@ -242,6 +241,7 @@ int gtsc_check_name(const char *name);
 int gtsc_order(unsigned int sub_size);
 void gtsc_open_page(struct gtsc_cursor *cursor, const struct gtsc_page *page);
 bool gtsc_next_in_page(struct gtsc_cursor *cursor, struct gtsc_record *record);
+int gtsc_add_cpus(struct trace_info *trace);
 #endif
 
 #endif /* _KERNEL_TRACE_GTSC_H */

@@ -9,10 +9,13 @@
  */
 #define pr_fmt(fmt) "gtsc: " fmt
 
+#include <linux/cleanup.h>
 #include <linux/gtsc.h>
 #include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/uaccess.h>
 #include <linux/uio.h>
 #include <uapi/linux/gtsc.h>
 #include <kunit/visibility.h>
@@ -392,12 +395,15 @@ static void move_horizon(struct gtsc_reader *reader)
 	look_again(reader);
 }
 
-static struct gtsc_source *next_source(struct gtsc_reader *reader, bool may_wait)
+/* The record that @file has got a part of, or else the oldest one; NULL if none */
+static struct gtsc_source *next_source(struct gtsc_reader *reader, const struct file *file,
+				       bool may_wait)
 {
 	struct gtsc_source *source;
 
+	/* Another file has got the head of the next record, and gets the rest */
 	if (reader->partial)
-		return reader->partial;
+		return reader->partial_file == file ? reader->partial : NULL;
 
 	source = gtsc_oldest(reader, true);
 	if (!is_global(reader))
@@ -419,46 +425,110 @@ static size_t header_size(struct trace_info *trace)
 	       sizeof(struct gtsc_record_header) : 0;
 }
 
-/* Copies what has not been sent of the header, as far as there is room for it */
-static size_t send_header(struct gtsc_source *source, size_t size, struct iov_iter *to)
+/* Copy what has not been sent of the next record, as far as there is room for it */
+static size_t copy_record(const struct gtsc_source *source, size_t header_len,
+			  struct iov_iter *to)
 {
 	struct gtsc_record_header header = {
 		.len	= source->next.len,
 		.cpu	= source->cpu,
 		.time	= source->next.time,
 	};
+	size_t sent = source->sent, n;
 
-	if (source->sent >= size)
-		return 0;
+	if (sent < header_len) {
+		sent += copy_to_iter((u8 *)&header + sent, header_len - sent, to);
+		if (sent < header_len)
+			return sent - source->sent;
+	}
+	n = sent - header_len;
 
-	return copy_to_iter((u8 *)&header + source->sent, size - source->sent, to);
+	return sent - source->sent + copy_to_iter(source->next.data + n,
+						  source->next.len - n, to);
+}
+
+static void wake_pollers(struct gtsc_reader *reader)
+{
+	wake_up_interruptible_poll(&reader->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/* The next record is all there again, for any file */
+static void end_partial(struct gtsc_reader *reader)
+{
+	reader->partial = NULL;
+	reader->partial_file = NULL;
+	wake_pollers(reader);
 }
 
 /*
- * Copy the next record of @source. Returns the number of bytes: less than there
- * is of it if there is no room for more, or if the memory cannot be written to.
+ * Copy the next record of @source, or as much of it as there is room for. Return
+ * the number of bytes, or 0 if the memory is not present: a page fault may take as
+ * long as user space likes, and must not be waited for with the lock held.
  */
 static size_t send(struct gtsc_reader *reader, struct gtsc_source *source,
 		   const struct file *file, struct iov_iter *to)
 {
 	size_t header = header_size(reader->trace);
-	size_t total = header + source->next.len;
-	size_t before = source->sent;
+	size_t left = header + source->next.len - source->sent;
+	size_t want = min(left, iov_iter_count(to)), n;
 
-	source->sent += send_header(source, header, to);
-	if (source->sent >= header)
-		source->sent += copy_to_iter(source->next.data + source->sent - header,
-					     total - source->sent, to);
-	before = source->sent - before;
+	lockdep_assert_held(&reader->lock);
 
-	reader->partial = NULL;
-	if (source->sent == total)
-		gtsc_consume(source);
-	else if (source->sent)
+	pagefault_disable();
+	n = copy_record(source, header, to);
+	pagefault_enable();
+	if (n < want) {
+		iov_iter_revert(to, n);
+		return 0;
+	}
+
+	if (n < left) {
+		source->sent += n;
 		reader->partial = source;
-	reader->partial_file = reader->partial ? file : NULL;
+		reader->partial_file = file;
+		return n;
+	}
 
-	return before;
+	gtsc_consume(source);
+	if (reader->partial)
+		end_partial(reader);
+
+	return n;
+}
+
+/*
+ * Copy records until there is no room for the next one. @first: not even a part of
+ * a record has been copied yet. Return the number of bytes. @missing: 0, or how
+ * many bytes of memory have to be made present to go on.
+ */
+static size_t read_records(struct gtsc_reader *reader, const struct file *file,
+			   struct iov_iter *to, bool first, size_t *missing)
+{
+	size_t header = header_size(reader->trace);
+	struct gtsc_source *source;
+	size_t copied = 0, left, n;
+
+	*missing = 0;
+	look_again(reader);
+	while (iov_iter_count(to)) {
+		source = next_source(reader, file, first);
+		if (!source)
+			break;
+
+		left = header + source->next.len - source->sent;
+		if (!first && left > iov_iter_count(to))
+			break;
+
+		n = send(reader, source, file, to);
+		if (!n) {
+			*missing = min(left, iov_iter_count(to));
+			break;
+		}
+		copied += n;
+		first = false;
+	}
+
+	return copied;
 }
 
 /**
@@ -468,7 +538,8 @@ static size_t send(struct gtsc_reader *reader, struct gtsc_source *source,
  * @to: where to
  *
  * As many whole records as there is room for. Only if there is no room for the
- * first one, a part of it, and the rest of it the next time.
+ * first one, a part of it, and the rest of it the next time. Until then there is
+ * nothing to read for others that have opened the file.
  *
  * Context: process context, may sleep.
  *
@@ -477,37 +548,19 @@ static size_t send(struct gtsc_reader *reader, struct gtsc_source *source,
 ssize_t gtsc_read(struct gtsc_reader *reader, const struct file *file,
 		  struct iov_iter *to)
 {
-	size_t header = header_size(reader->trace);
-	struct gtsc_source *source = NULL;
-	size_t copied = 0, left, n;
+	size_t copied = 0, missing;
 
-	if (mutex_lock_interruptible(&reader->lock))
-		return -ERESTARTSYS;
+	do {
+		if (mutex_lock_interruptible(&reader->lock))
+			return copied ?: -ERESTARTSYS;
+		copied += read_records(reader, file, to, !copied, &missing);
+		mutex_unlock(&reader->lock);
+	} while (missing && !fault_in_iov_iter_writeable(to, missing));
 
-	look_again(reader);
-	while (iov_iter_count(to)) {
-		source = next_source(reader, !copied);
-		if (!source)
-			break;
-
-		left = header + source->next.len - source->sent;
-		if (copied && left > iov_iter_count(to))
-			break;
-
-		n = send(reader, source, file, to);
-		copied += n;
-		if (n < left)
-			break;
-	}
-	mutex_unlock(&reader->lock);
-
-	if (!copied && source && iov_iter_count(to))
-		return -EFAULT;
-
-	return copied;
+	return copied || !missing ? copied : -EFAULT;
 }
 
-/* Who has got a part of a record, and goes, leaves all of it to the next one */
+/* A file that has got a part of a record is closed: others get all of that record */
 void gtsc_end_read(struct gtsc_reader *reader, const struct file *file)
 {
 	guard(mutex)(&reader->lock);
@@ -516,41 +569,84 @@ void gtsc_end_read(struct gtsc_reader *reader, const struct file *file)
 		return;
 
 	reader->partial->sent = 0;
-	reader->partial = NULL;
-	reader->partial_file = NULL;
+	end_partial(reader);
 }
 
-/* Whether a read would return something */
-bool gtsc_readable(struct gtsc_reader *reader)
+/* Whether a read of @file would return something */
+static bool is_readable(struct gtsc_reader *reader, const struct file *file)
 {
-	guard(mutex)(&reader->lock);
+	lockdep_assert_held(&reader->lock);
+
+	if (reader->partial)
+		return reader->partial_file == file;
 
 	look_again(reader);
 
 	return gtsc_oldest(reader, true);
 }
 
-/* Have the next record that is committed wake those who poll the file */
-void gtsc_arm_wake(struct gtsc_reader *reader)
+static void full_barrier(void *unused)
 {
-	int cpu;
-
-	for_each_cpu(cpu, reader->cpus)
-		WRITE_ONCE(per_cpu_ptr(reader->trace->cpu, cpu)->waiting, true);
-
-	/*
-	 * Before gtsc_readable() looks. As in ring_buffer_poll_wait(), writers have
-	 * no barrier for it: one that is just committing its record may not see it,
-	 * and then the one after it wakes the reader.
-	 */
 	smp_mb();
 }
+
+/*
+ * Have the next record that is committed wake those who poll the file.
+ *
+ * A writer commits its record and then looks at @waiting; a reader sets @waiting
+ * and then looks for records. One of them has to see what the other has done. The
+ * writer has no barrier between the two, so the reader interrupts its CPU: after
+ * that, either the record is there, or its writer sees @waiting. Where @waiting is
+ * set already, a reader that held the lock before has done so.
+ */
+static void arm_wake(struct gtsc_reader *reader)
+{
+	bool armed = true;
+	int cpu;
+
+	lockdep_assert_held(&reader->lock);
+
+	for_each_cpu(cpu, reader->cpus) {
+		struct gtsc_cpu *c = per_cpu_ptr(reader->trace->cpu, cpu);
+
+		if (READ_ONCE(c->waiting))
+			continue;
+		WRITE_ONCE(c->waiting, true);
+		armed = false;
+	}
+
+	if (!armed)
+		on_each_cpu_mask(reader->cpus, full_barrier, NULL, true);
+}
+
+/**
+ * gtsc_poll - whether a read would return something
+ * @reader: the records of the file
+ * @file: the file, as it was opened
+ *
+ * If not, the next record that is committed wakes @reader->wait, which the caller
+ * is in already.
+ *
+ * Context: process context, may sleep.
+ */
+bool gtsc_poll(struct gtsc_reader *reader, const struct file *file)
+{
+	guard(mutex)(&reader->lock);
+
+	if (is_readable(reader, file))
+		return true;
+
+	arm_wake(reader);
+
+	return is_readable(reader, file);
+}
+EXPORT_SYMBOL_IF_KUNIT(gtsc_poll);
 
 static void wake(struct irq_work *work)
 {
 	struct gtsc_cpu *cpu = container_of(work, struct gtsc_cpu, wake);
 
-	wake_up_interruptible_poll(&cpu->reader->wait, EPOLLIN | EPOLLRDNORM);
+	wake_pollers(cpu->reader);
 }
 
 /* A channel */
