@@ -11,8 +11,10 @@
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
 #include <linux/printk.h>
+#include <linux/ring_buffer.h>
 
 #include "gtsc.h"
+#include "read.h"
 
 static unsigned int dump_records = 1000;
 module_param(dump_records, uint, 0644);

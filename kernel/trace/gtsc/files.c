@@ -6,8 +6,6 @@
  * what was committed can be read to its end after the channel has gone. All other
  * files are gone with it.
  */
-#define pr_fmt(fmt) "gtsc: " fmt
-
 #include <linux/cleanup.h>
 #include <linux/cpuhotplug.h>
 #include <linux/debugfs.h>
@@ -23,6 +21,7 @@
 #include <kunit/visibility.h>
 
 #include "gtsc.h"
+#include "read.h"
 
 /* trace0 ... traceN */
 

@@ -12,10 +12,12 @@
 #include <linux/gtsc.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/ring_buffer.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "gtsc.h"
+#include "read.h"
 
 #define TEST_ROOT	"gtsc_kunit"
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic trace setup and control: taking records out of the ring buffer.
+ * Generic trace setup and control: reading trace files.
  *
- * A reader takes whole sub-buffers out of the ring buffer, and hands the records
- * in them to user space one by one. What a reader of a flight channel has got is
- * kept for a rewind. The reader of a global channel always takes the oldest
- * record of all CPUs.
+ * A reader copies the records of its CPU to user space. The reader of a global channel
+ * always takes the oldest record of all CPUs.
  */
-#define pr_fmt(fmt) "gtsc: " fmt
 
 #include <linux/cleanup.h>
-#include <linux/gtsc.h>
 #include <linux/minmax.h>
+#include <linux/poll.h>
 #include <linux/rcupdate.h>
+#include <linux/ring_buffer.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/uaccess.h>
@@ -21,330 +19,7 @@
 #include <kunit/visibility.h>
 
 #include "gtsc.h"
-
-/* Sub-buffers, see Documentation/trace/ring-buffer-design.rst */
-
-#define COMMIT_SIZE		0xfffff		/* the rest are flags */
-#define TIME_DELTA_BITS		27
-#define TIME_ABSOLUTE_MASK	GENMASK_ULL(58, 0)
-
-static u64 long_time(const struct ring_buffer_event *event)
-{
-	return ((u64)event->array[0] << TIME_DELTA_BITS) + event->time_delta;
-}
-
-/* The slot of a data event, with the room that there is for it */
-static const struct gtsc_slot *event_slot(const struct ring_buffer_event *event,
-					  unsigned int *room)
-{
-	if (event->type_len) {
-		*room = event->type_len * sizeof(event->array[0]);
-		return (const struct gtsc_slot *)event->array;
-	}
-
-	/* The length counts itself */
-	*room = event->array[0] - sizeof(event->array[0]);
-	return (const struct gtsc_slot *)(event->array + 1);
-}
-
-/* Start to read a page that ring_buffer_read_page() has filled */
-VISIBLE_IF_KUNIT void gtsc_open_page(struct gtsc_cursor *cursor,
-				     const struct gtsc_page *page)
-{
-	cursor->page = page;
-	cursor->pos = 0;
-	cursor->end = local_read(&page->commit) & COMMIT_SIZE;
-	cursor->time = page->time;
-}
-EXPORT_SYMBOL_IF_KUNIT(gtsc_open_page);
-
-static bool next_data(struct gtsc_cursor *cursor,
-		      const struct ring_buffer_event *event,
-		      struct gtsc_record *record)
-{
-	const struct gtsc_slot *slot;
-	unsigned int room, size;
-
-	slot = event_slot(event, &room);
-	if (room > cursor->end)
-		return false;
-	size = (const u8 *)slot - (const u8 *)event + ALIGN(room, sizeof(event->array[0]));
-	if (size > cursor->end - cursor->pos || room < sizeof(*slot) ||
-	    slot->len > room - sizeof(*slot))
-		return false;
-
-	cursor->time += event->time_delta;
-	cursor->pos += size;
-
-	record->time = cursor->time;
-	record->len = slot->len;
-	record->data = slot->data;
-
-	return true;
-}
-
-/* The next record of a page; false at its end */
-VISIBLE_IF_KUNIT bool gtsc_next_in_page(struct gtsc_cursor *cursor,
-					struct gtsc_record *record)
-{
-	const struct ring_buffer_event *event;
-
-	while (cursor->pos + sizeof(*event) + sizeof(event->array[0]) <= cursor->end) {
-		event = (const void *)(cursor->page->data + cursor->pos);
-
-		switch (event->type_len) {
-		case RINGBUF_TYPE_PADDING:
-			/* To the end of the page, or in place of what was discarded */
-			if (!event->time_delta)
-				return false;
-			/* 1 is none, but not the end of the page */
-			if (event->time_delta != 1)
-				cursor->time += event->time_delta;
-			cursor->pos += sizeof(*event) + event->array[0];
-			break;
-		case RINGBUF_TYPE_TIME_EXTEND:
-			cursor->time += long_time(event);
-			cursor->pos += sizeof(*event) + sizeof(event->array[0]);
-			break;
-		case RINGBUF_TYPE_TIME_STAMP:
-			cursor->time = long_time(event) |
-				       (cursor->time & ~TIME_ABSOLUTE_MASK);
-			cursor->pos += sizeof(*event) + sizeof(event->array[0]);
-			break;
-		default:
-			return !WARN_ON_ONCE(!next_data(cursor, event, record));
-		}
-	}
-
-	return false;
-}
-EXPORT_SYMBOL_IF_KUNIT(gtsc_next_in_page);
-
-/* What has been read from a flight channel, in chunks of a sub-buffer's size */
-
-struct gtsc_chunk {
-	struct list_head	node;
-	unsigned int		used;
-	unsigned int		nr;
-	u8			data[];
-};
-
-struct gtsc_held {
-	u64	time;
-	u32	len;
-	u8	data[];
-};
-
-static unsigned int held_size(u32 len)
-{
-	return ALIGN(offsetof(struct gtsc_held, data) + len, sizeof(u64));
-}
-
-/* The oldest one, to be used again, if it has been read as a whole */
-static struct gtsc_chunk *recycle_chunk(struct gtsc_source *source)
-{
-	struct gtsc_chunk *chunk;
-
-	chunk = list_first_entry_or_null(&source->chunks, struct gtsc_chunk, node);
-	if (!chunk || chunk == source->chunk)
-		return NULL;
-
-	list_del(&chunk->node);
-	source->nr_chunks--;
-	source->nr_behind -= chunk->nr;
-
-	return chunk;
-}
-
-static struct gtsc_chunk *add_chunk(struct trace_info *trace, struct gtsc_source *source)
-{
-	struct gtsc_chunk *chunk = NULL;
-
-	if (source->nr_chunks >= trace->nr_sub)
-		chunk = recycle_chunk(source);
-	if (!chunk)
-		chunk = kvmalloc(struct_size(chunk, data, gtsc_sub_size(trace)),
-				 GFP_KERNEL | __GFP_NOWARN);
-	if (!chunk)
-		chunk = recycle_chunk(source);
-	if (!chunk)
-		return NULL;
-
-	chunk->used = 0;
-	chunk->nr = 0;
-	list_add_tail(&chunk->node, &source->chunks);
-	source->nr_chunks++;
-	if (!source->chunk) {
-		source->chunk = chunk;
-		source->behind = 0;
-	}
-
-	return chunk;
-}
-
-/* Keep @record. Without memory for that it is read, but not kept. */
-static bool hold(struct trace_info *trace, struct gtsc_source *source,
-		 const struct gtsc_record *record)
-{
-	unsigned int size = held_size(record->len);
-	struct gtsc_chunk *chunk = NULL;
-	struct gtsc_held *held;
-
-	if (!list_empty(&source->chunks))
-		chunk = list_last_entry(&source->chunks, struct gtsc_chunk, node);
-	if (!chunk || gtsc_sub_size(trace) - chunk->used < size)
-		chunk = add_chunk(trace, source);
-	if (!chunk)
-		return false;
-
-	held = (struct gtsc_held *)(chunk->data + chunk->used);
-	held->time = record->time;
-	held->len = record->len;
-	memcpy(held->data, record->data, record->len);
-	chunk->used += size;
-	chunk->nr++;
-
-	return true;
-}
-
-static bool next_held(struct gtsc_source *source, struct gtsc_record *record)
-{
-	const struct gtsc_held *held;
-
-	if (!source->chunk)
-		return false;
-
-	if (source->behind == source->chunk->used) {
-		if (list_is_last(&source->chunk->node, &source->chunks))
-			return false;
-		source->chunk = list_next_entry(source->chunk, node);
-		source->behind = 0;
-	}
-
-	held = (const struct gtsc_held *)(source->chunk->data + source->behind);
-	record->time = held->time;
-	record->len = held->len;
-	record->data = held->data;
-
-	return true;
-}
-
-static void free_chunks(struct gtsc_source *source)
-{
-	struct gtsc_chunk *chunk, *next;
-
-	list_for_each_entry_safe(chunk, next, &source->chunks, node)
-		kvfree(chunk);
-	INIT_LIST_HEAD(&source->chunks);
-	source->nr_chunks = 0;
-	source->chunk = NULL;
-	source->behind = 0;
-	source->nr_behind = 0;
-}
-
-void gtsc_rewind_source(struct gtsc_source *source)
-{
-	source->chunk = list_first_entry_or_null(&source->chunks, struct gtsc_chunk, node);
-	source->behind = 0;
-	atomic64_sub(source->nr_behind, &source->nr_read);
-	source->nr_behind = 0;
-	source->has_next = false;
-	source->sent = 0;
-}
-
-/* Records that have been taken out of the ring buffer, and not been read */
-u64 gtsc_count_source(struct gtsc_source *source)
-{
-	struct gtsc_cursor cursor = source->cursor;
-	struct gtsc_chunk *chunk;
-	struct gtsc_record record;
-	u64 nr = 0;
-
-	list_for_each_entry(chunk, &source->chunks, node)
-		nr += chunk->nr;
-	nr -= source->nr_behind;
-
-	while (gtsc_next_in_page(&cursor, &record))
-		nr++;
-
-	return nr;
-}
-
-/* One CPU */
-
-static bool load_page(struct trace_info *trace, struct gtsc_source *source)
-{
-	if (ring_buffer_alloc_read_page(trace->buffer, source->cpu, &source->page))
-		return false;
-
-	source->cursor = (struct gtsc_cursor){ };
-	if (ring_buffer_read_page(trace->buffer, source->page, gtsc_sub_size(trace),
-				  source->cpu, 0) < 0)
-		return false;
-
-	gtsc_open_page(&source->cursor, ring_buffer_read_page_data(source->page));
-
-	return true;
-}
-
-/*
- * Find the next record of @source. It is taken from there by gtsc_consume().
- * @keep: what comes from the ring buffer of a flight channel is kept
- */
-static bool find_next(struct trace_info *trace, struct gtsc_source *source, bool keep)
-{
-	struct gtsc_record record;
-	struct gtsc_cursor cursor;
-
-	if (source->has_next)
-		return true;
-	if (source->dry)
-		return false;
-
-	source->from_page = false;
-	source->has_next = next_held(source, &source->next);
-	if (source->has_next)
-		return true;
-
-	for (;;) {
-		cursor = source->cursor;
-		if (gtsc_next_in_page(&cursor, &record))
-			break;
-		if (!load_page(trace, source)) {
-			source->dry = true;
-			return false;
-		}
-	}
-
-	source->has_next = true;
-	if (keep && trace->flags & TRACE_FLIGHT_CHANNEL && hold(trace, source, &record)) {
-		source->cursor = cursor;
-		next_held(source, &source->next);
-	} else {
-		source->from_page = true;
-		source->after = cursor;
-		source->next = record;
-	}
-
-	return true;
-}
-
-/* The next record has been read */
-void gtsc_consume(struct gtsc_source *source)
-{
-	if (source->from_page) {
-		source->cursor = source->after;
-	} else {
-		source->behind += held_size(source->next.len);
-		source->nr_behind++;
-	}
-
-	atomic64_inc_return_release(&source->nr_read);
-	source->has_next = false;
-	source->sent = 0;
-}
-
-/* One file */
+#include "read.h"
 
 static bool is_global(struct gtsc_reader *reader)
 {
@@ -368,7 +43,7 @@ struct gtsc_source *gtsc_oldest(struct gtsc_reader *reader, bool keep)
 	for_each_cpu(cpu, reader->cpus) {
 		struct gtsc_source *source = &reader->trace->sources[cpu];
 
-		if (find_next(reader->trace, source, keep) &&
+		if (gtsc_find_next(reader->trace, source, keep) &&
 		    (!oldest || source->next.time < oldest->next.time))
 			oldest = source;
 	}
@@ -587,6 +262,7 @@ static bool is_readable(struct gtsc_reader *reader, const struct file *file)
 
 static void full_barrier(void *unused)
 {
+	/* See arm_wake() */
 	smp_mb();
 }
 
@@ -696,7 +372,7 @@ void gtsc_forget_pages(struct trace_info *trace)
 	for_each_possible_cpu(cpu) {
 		struct gtsc_source *source = &trace->sources[cpu];
 
-		free_chunks(source);
+		gtsc_free_chunks(source);
 		source->cursor = (struct gtsc_cursor){ };
 		if (source->page)
 			ring_buffer_free_read_page(trace->buffer, cpu, source->page);
