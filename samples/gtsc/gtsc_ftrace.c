@@ -57,7 +57,7 @@ static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 	trace_commit(trace, &record);
 }
 
-/* ftrace keeps it from calling itself, and from where RCU is not watching */
+/* The flags make ftrace check for recursion, and that RCU is watching */
 static struct ftrace_ops ops = {
 	.func	= trace_call,
 	.name	= "gtsc_sample",

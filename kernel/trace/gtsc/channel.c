@@ -2,7 +2,8 @@
 /*
  * Generic trace setup and control: the memory of a channel.
  *
- * It is freed when its provider and all that have opened a trace file have put it.
+ * The provider has a reference, and each open trace file. The last one to be put frees
+ * the channel.
  */
 
 #include <linux/cpumask.h>
@@ -53,7 +54,7 @@ static int check_flags(unsigned int flags)
 		      TRACE_HEADER_CHANNEL | TRACE_PANIC_CHANNEL))
 		return -EINVAL;
 
-	/* A normal channel keeps the oldest: not the last words */
+	/* A normal channel drops the newest records, which a panic is about */
 	if (flags & TRACE_PANIC_CHANNEL && !(flags & TRACE_FLIGHT_CHANNEL))
 		return -EINVAL;
 

@@ -4,8 +4,8 @@
  * kernel to user space.
  *
  * The interface is that of the GTSC that Tom Zanussi and David Wilder posted in
- * 2007, a generalisation of Jens Axboe's blktrace. In place of relay it has the
- * ring buffer of the kernel's tracers, see Documentation/trace/gtsc.rst.
+ * 2007, a generalisation of Jens Axboe's blktrace. It uses the ring buffer of the
+ * kernel's tracers instead of relay, see Documentation/trace/gtsc.rst.
  *
  * This file sets traces and channels up and ends them, with gtsc_mutex held.
  */
@@ -85,7 +85,7 @@ static struct trace_info *add_channel(struct trace_group *group, const char *nam
 	return trace;
 }
 
-/* With its files gone, so that nobody else starts it again */
+/* After gtsc_remove_files(), so that no user starts it again */
 static void end_channel(struct trace_info *trace)
 {
 	scoped_guard(mutex, &gtsc_mutex) {
@@ -94,7 +94,7 @@ static void end_channel(struct trace_info *trace)
 		gtsc_del_dump(trace);
 	}
 
-	/* Who has a file open can still read what is there, to the end */
+	/* Open trace files can still be read to their end */
 	WRITE_ONCE(trace->ended, true);
 	gtsc_wake_readers(trace);
 	gtsc_put(trace);
@@ -203,7 +203,7 @@ static struct trace_group *setup_group(const char *root_name, const char *name)
 	return group;
 }
 
-/* Its directory may be gone already, or be empty */
+/* The caller has removed its directory */
 static void free_group(struct trace_group *group)
 {
 	struct gtsc_root *root = group->root;
@@ -225,10 +225,10 @@ static void free_group(struct trace_group *group)
  * @flags: any of
  *
  *	TRACE_GLOBAL_CHANNEL: one file for the records of all CPUs, in the order
- *	of their time, in place of one for each CPU
+ *	of their time, instead of one file for each CPU
  *
- *	TRACE_FLIGHT_CHANNEL: when the buffer is full the oldest records give way
- *	to new ones, in place of new ones being dropped
+ *	TRACE_FLIGHT_CHANNEL: when the buffer is full, the oldest records are
+ *	overwritten, instead of new ones being dropped
  *
  *	TRACE_HEADER_CHANNEL: a struct gtsc_record_header precedes each record
  *
@@ -272,11 +272,10 @@ EXPORT_SYMBOL_GPL(trace_setup);
  * trace_cleanup - end a channel
  * @trace: from trace_setup() or trace_group_channel()
  *
- * Stops it if it is running, removes its files and frees it. Who has one of its
- * trace files open can still read all that was committed. It may be written to
- * while this is called, if it is from where preemption is disabled, such as the
- * handler of a kprobe or the callback of a function tracer, and if who comes there
- * after the call does not write any more.
+ * Stops it if it is running, removes its files and frees it. Trace files that are
+ * open can still be read until all that was committed has been read. Writers may run
+ * while this is called if they have preemption disabled, as the handler of a kprobe
+ * or the callback of a function tracer has. No writer may start after the call.
  *
  * Context: process context, may sleep.
  */
@@ -287,7 +286,7 @@ void trace_cleanup(struct trace_info *trace)
 	scoped_guard(mutex, &gtsc_mutex)
 		trace->dying = true;
 
-	/* Waits for those who are in one of them, and want gtsc_mutex */
+	/* Without gtsc_mutex: waits for tasks in a file operation, which may take it */
 	gtsc_remove_files(trace);
 	end_channel(trace);
 
@@ -303,7 +302,7 @@ EXPORT_SYMBOL_GPL(trace_cleanup);
  * @root: directory in the root of debugfs; made if there is no trace in it yet
  * @name: directory in that, which gets a directory for each channel
  *
- * Its file "state" is that of all of them.
+ * Its file "state" is the state of all its channels.
  *
  * Context: process context, may sleep.
  *
@@ -331,7 +330,7 @@ EXPORT_SYMBOL_GPL(trace_group_setup);
  * @nr_sub: as for trace_setup()
  * @flags: as for trace_setup()
  *
- * It is started, stopped and cleaned up with the others or by itself.
+ * The channel can be started, stopped and cleaned up with the others or by itself.
  *
  * Context: process context, may sleep.
  *
@@ -346,7 +345,7 @@ struct trace_info *trace_group_channel(struct trace_group *group, const char *na
 
 	if (ret)
 		return ERR_PTR(ret);
-	/* The file of the group */
+	/* The group has a file of this name */
 	if (!strcmp(name, "state"))
 		return ERR_PTR(-EEXIST);
 

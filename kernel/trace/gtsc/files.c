@@ -3,8 +3,8 @@
  * Generic trace setup and control: the files in debugfs.
  *
  * The trace files hold a reference to their channel while they are open, so that
- * what was committed can be read to its end after the channel has gone. All other
- * files are gone with it.
+ * all that was committed can be read after the channel has ended. All other files
+ * end with the channel.
  */
 #include <linux/cleanup.h>
 #include <linux/cpuhotplug.h>
@@ -30,7 +30,7 @@ static int trace_file_open(struct inode *inode, struct file *file)
 	struct gtsc_reader *reader = inode->i_private;
 	int ret;
 
-	/* debugfs lets files be read that are for reading only */
+	/* A locked-down debugfs still allows read-only files to be read */
 	ret = security_locked_down(LOCKDOWN_TRACEFS);
 	if (ret)
 		return ret;
@@ -80,7 +80,7 @@ static const struct file_operations trace_file_fops = {
 	.release	= trace_file_release,
 };
 
-/* Copies a word that was written, without the newline at its end */
+/* Copy a written word, without its trailing newline */
 static int copy_word(char *word, size_t size, const char __user *ubuf, size_t cnt)
 {
 	if (!cnt || cnt >= size)
@@ -106,7 +106,7 @@ static int parse_state(const char __user *ubuf, size_t cnt)
 	if (ret)
 		return ret;
 
-	/* Nothing goes back to "setup" */
+	/* Writing "setup" is an error, which may_become() returns */
 	return match_string(gtsc_state_names, GTSC_NR_STATES, word);
 }
 
@@ -451,7 +451,7 @@ int gtsc_create_files(struct trace_info *trace)
 	return 0;
 }
 
-/* Waits for those who are in one of the files, but for the trace files */
+/* Waits for tasks in operations of the files, except the trace files */
 void gtsc_remove_files(struct trace_info *trace)
 {
 	cpuhp_state_remove_instance_nocalls(hotplug_state, &trace->hotplug_node);

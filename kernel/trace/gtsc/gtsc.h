@@ -44,10 +44,10 @@ enum gtsc_state {
 	GTSC_NR_STATES,
 };
 
-/* What the writers of a CPU touch beside the ring buffer, seldom */
+/* What writers of a CPU use beside the ring buffer */
 struct gtsc_cpu {
 	struct gtsc_reader	*reader;	/* of the file with this CPU's records */
-	bool			waiting;	/* somebody polls that file */
+	bool			waiting;	/* a task polls that file */
 	struct irq_work		wake;
 	local_t			refused;	/* by the ring buffer */
 	local_t			too_big;
@@ -86,7 +86,7 @@ struct trace_info {
 	struct dentry		*dir;
 	struct hlist_node	hotplug_node;
 	cpumask_var_t		files;		/* CPUs that have one */
-	/* Nobody writes any more, and the files have gone */
+	/* All writers are done and the files have been removed */
 	bool			ended;
 
 	/* One for the provider, and one for each open trace file */

@@ -2,7 +2,7 @@
 /*
  * Writers for the self-tests of GTSC, see tools/testing/selftests/gtsc.
  *
- * What is written to the parameter "do" is done:
+ * A write to the parameter "do" runs a command:
  *
  *	setup N ROOT NAME SUB_SIZE NR_SUB FLAGS
  *			set channel N (0 to 3) up; FLAGS as in linux/gtsc.h
@@ -15,7 +15,7 @@
  *			returns when they are written
  *	hammer N WHO SIZE
  *			the same without an end
- *	rest N		the end of that
+ *	rest N		end it
  *	text N LEN	a formatted record of LEN characters
  *	big N LEN	a record of LEN bytes
  *	nest N DEPTH	DEPTH records, each within the one before, in one context
@@ -140,7 +140,7 @@ static void write_one(struct load_channel *ch, enum who who)
 	struct trace_record record;
 	struct trace_info *trace;
 
-	/* Who finds a channel here may write to it until preemption is enabled */
+	/* trace_cleanup() waits for writers that have preemption disabled */
 	guard(preempt_notrace)();
 
 	trace = READ_ONCE(ch->trace);
@@ -165,7 +165,7 @@ static DEFINE_PER_CPU(atomic_t, nmis_sent);
 
 static int nmi_handler(unsigned int cmd, struct pt_regs *regs)
 {
-	/* Not all of them at a time: the next one may be pending already */
+	/* One at a time: the next one may be pending already */
 	if (atomic_dec_if_positive(this_cpu_ptr(&nmis_sent)) < 0)
 		return NMI_DONE;
 
@@ -253,7 +253,7 @@ static int task_fn(void *data)
 		} else {
 			usleep_range(100, 200);
 		}
-		/* The others may still want some when this CPU has had its own */
+		/* Other CPUs may need NMIs after this CPU has had all of its own */
 		if (ch->who & BIT(NMI) && n++ % NMI_EVERY == 0)
 			send_nmi();
 		cond_resched();
@@ -282,7 +282,7 @@ static void stop_writers(struct load_channel *ch)
 		c->task = NULL;
 	}
 
-	/* No NMI is in the midst of it after that */
+	/* Wait for NMI handlers */
 	smp_store_release(&ch->busy, false);
 	synchronize_rcu();
 }
@@ -376,7 +376,7 @@ static void do_cleanup(struct load_channel *ch)
 {
 	struct trace_info *trace = ch->trace;
 
-	/* Those who are at work with it are left to it */
+	/* Writers may still run */
 	WRITE_ONCE(ch->trace, NULL);
 	trace_cleanup(trace);
 	if (ch->busy)

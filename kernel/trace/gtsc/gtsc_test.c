@@ -521,13 +521,13 @@ static void test_setup_fails_with_opener(struct kunit *test)
 	if (IS_ERR(opened))
 		kunit_skip(test, "no debugfs");
 
-	/* The open file has the channel to itself */
+	/* The open file has the only reference; without it, closing is use after free */
 	reader = opened->private_data;
-	KUNIT_EXPECT_EQ(test, kref_read(&reader->trace->ref), 1);
+	KUNIT_ASSERT_EQ(test, kref_read(&reader->trace->ref), 1);
 	KUNIT_EXPECT_FALSE(test, gtsc_poll(reader, opened));
 	filp_close(opened, NULL);
 
-	/* And the name is free */
+	/* The name is free again */
 	opened = filp_open("/sys/kernel/debug/" TEST_ROOT "/x/trace0", O_RDONLY, 0);
 	KUNIT_EXPECT_PTR_EQ(test, opened, ERR_PTR(-ENOENT));
 	test_setup_errors(test);

@@ -80,10 +80,10 @@ bool gtsc_next_in_page(struct gtsc_cursor *cursor, struct gtsc_record *record)
 
 		switch (event->type_len) {
 		case RINGBUF_TYPE_PADDING:
-			/* To the end of the page, or in place of what was discarded */
+			/* The rest of the page, or a discarded record */
 			if (!event->time_delta)
 				return false;
-			/* 1 is none, but not the end of the page */
+			/* 1: a record without a time delta was discarded */
 			if (event->time_delta != 1)
 				cursor->time += event->time_delta;
 			cursor->pos += sizeof(*event) + event->array[0];

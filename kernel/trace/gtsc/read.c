@@ -31,7 +31,7 @@ static void look_again(struct gtsc_reader *reader)
 	int cpu;
 
 	for_each_cpu(cpu, reader->cpus)
-		reader->trace->sources[cpu].dry = false;
+		reader->trace->sources[cpu].empty = false;
 }
 
 /* The source with the oldest record, NULL if there is none */
@@ -52,16 +52,15 @@ struct gtsc_source *gtsc_oldest(struct gtsc_reader *reader, bool keep)
 }
 
 /*
- * A record gets its time when it is reserved, so an older one may be committed
- * on another CPU any time until its writer is done. All that are in work now,
- * and only they, have preemption disabled: after a grace period of RCU what is
- * older than now is complete.
+ * A record gets its time when it is reserved, so an older record may still be
+ * incomplete on another CPU. Its writer has preemption disabled until it commits:
+ * after a grace period of RCU, all records that are older than now are complete.
  */
 static void move_horizon(struct gtsc_reader *reader)
 {
 	u64 now = trace_timestamp();
 
-	/* If it is started after that, its records are newer. See start(). */
+	/* A channel that start() starts after this has only newer records */
 	smp_mb();
 	if (READ_ONCE(reader->trace->state) == GTSC_RUNNING)
 		synchronize_rcu();
@@ -364,7 +363,7 @@ int gtsc_init_readers(struct trace_info *trace)
 	return 0;
 }
 
-/* Let go of what belongs to the buffer, all of which has been read */
+/* Free pages and chunks of the buffer, all records of which have been read */
 void gtsc_forget_pages(struct trace_info *trace)
 {
 	int cpu;
@@ -398,7 +397,7 @@ static unsigned int nr_readers(struct trace_info *trace)
 	return trace->flags & TRACE_GLOBAL_CHANNEL ? 1 : nr_cpu_ids;
 }
 
-/* All of them, in the order of their CPUs, by who holds gtsc_mutex */
+/* gtsc_mutex makes it safe to take the locks of all readers */
 void gtsc_lock_readers(struct trace_info *trace)
 {
 	lockdep_assert_held(&gtsc_mutex);
@@ -425,7 +424,7 @@ void gtsc_wake_readers(struct trace_info *trace)
 	}
 }
 
-/* The next read of any of the files starts with the oldest record there is */
+/* The next read of any file starts with the oldest record that is held */
 void gtsc_rewind(struct trace_info *trace)
 {
 	int cpu;
@@ -442,7 +441,7 @@ void gtsc_rewind(struct trace_info *trace)
 	gtsc_wake_readers(trace);
 }
 
-/* Have a page for a CPU: there is no allocating in a panic */
+/* Allocate the page of a CPU now: a panic cannot */
 void gtsc_prepare_dump(struct trace_info *trace, unsigned int cpu)
 {
 	struct gtsc_source *source = &trace->sources[cpu];

@@ -25,14 +25,14 @@ struct gtsc_counts {
 };
 
 /*
- * The records of one CPU that the reader takes out of the ring buffer. Protected
- * by the lock of the reader, but for @cpu, @nr_read, and what gtsc_mutex protects.
+ * The records of one CPU, as the reader takes them out of the ring buffer. The lock
+ * of the reader protects all but @cpu, @nr_read, @last and @total.
  */
 struct gtsc_source {
 	unsigned int			cpu;
 	atomic64_t			nr_read;	/* read without the lock */
 
-	/* Protected by gtsc_mutex: at the last look, and all in all */
+	/* Protected by gtsc_mutex: counters as read last, and their sums */
 	struct gtsc_counts		last;
 	struct {
 		u64			written;
@@ -42,26 +42,26 @@ struct gtsc_source {
 
 	struct buffer_data_read_page	*page;
 	struct gtsc_cursor		cursor;
-	/* Nothing was found in the ring buffer, for this read() */
-	bool				dry;
+	/* The ring buffer had no record, do not look again during this read() */
+	bool				empty;
 
 	struct gtsc_record		next;
 	bool				has_next;
-	/* It is still in the page, where it ends at @after */
+	/* @next is in @page, where it ends at @after; else it is in @chunk */
 	bool				from_page;
 	struct gtsc_cursor		after;
-	/* How much of it the reader has got, with its header */
+	/* Bytes of @next and its header that have been copied to user space */
 	size_t				sent;
 
 	/*
-	 * Only of a flight channel: what has been read, and after a rewind may be
-	 * read again. All in front of @behind in @chunk has been.
+	 * Flight channels only: records that a rewind makes readable again. Those
+	 * before @chunk_pos in @chunk, @nr_reread records, have been read.
 	 */
 	struct list_head		chunks;
 	unsigned int			nr_chunks;
 	struct gtsc_chunk		*chunk;
-	unsigned int			behind;
-	u64				nr_behind;	/* records */
+	unsigned int			chunk_pos;
+	u64				nr_reread;
 };
 
 /* A trace file: of one CPU, or of all of them for a global channel */

@@ -43,11 +43,11 @@ static struct trace_buffer *alloc_buffer(unsigned int flags, int order,
 	if (check_mul_overflow((unsigned long)nr_sub,
 			       (unsigned long)sub_capacity(order), &size))
 		return ERR_PTR(-EINVAL);
-	/* The ring buffer would try, and take pages for sub-buffers */
+	/* More than all memory: the ring buffer would allocate until memory is low */
 	if ((u64)nr_sub << order > totalram_pages())
 		return ERR_PTR(-ENOMEM);
 
-	/* Small at first: changing the order makes all of it anew */
+	/* Small at first: a change of the order allocates all sub-buffers again */
 	buffer = ring_buffer_alloc(PAGE_SIZE, flags & TRACE_FLIGHT_CHANNEL ?
 				   RB_FL_OVERWRITE : 0);
 	if (!buffer)
@@ -94,12 +94,12 @@ int gtsc_init_buffer(struct trace_info *trace, unsigned int sub_size, unsigned i
 	return 0;
 }
 
-/* What the ring buffer has counted for one CPU, in agreement with itself */
+/* The counters of the ring buffer of one CPU, all of the same moment */
 static void read_counts(struct trace_buffer *buffer, int cpu, struct gtsc_counts *now)
 {
 	unsigned long read;
 
-	/* The entries are those that are neither overwritten nor read */
+	/* Entries: records that were neither overwritten nor read */
 	do {
 		now->overwritten = ring_buffer_overrun_cpu(buffer, cpu);
 		read = ring_buffer_read_events_cpu(buffer, cpu);
@@ -111,7 +111,7 @@ static void read_counts(struct trace_buffer *buffer, int cpu, struct gtsc_counts
 		    ring_buffer_commit_overrun_cpu(buffer, cpu);
 }
 
-/* The ring buffer's counters may wrap around: add up what has come since */
+/* The counters of the ring buffer may wrap: add the differences */
 static void update_totals(struct trace_info *trace, int cpu)
 {
 	struct gtsc_source *source = &trace->sources[cpu];
@@ -136,14 +136,14 @@ void gtsc_get_stats(struct trace_info *trace, struct gtsc_stats *stats)
 		struct gtsc_source *source = &trace->sources[cpu];
 		struct gtsc_cpu *c = per_cpu_ptr(trace->cpu, cpu);
 
-		/* First what cannot be more than what was written */
+		/* @read first, so that it is not greater than @written */
 		stats->read += atomic64_read_acquire(&source->nr_read);
 		update_totals(trace, cpu);
 		stats->written += source->total.written;
 		stats->overwritten += source->total.overwritten;
 		stats->full += source->total.full;
 		stats->too_big += local_read(&c->too_big);
-		/* After what it is part of: writers count it last */
+		/* After @full: writers count @refused last */
 		refused += local_read(&c->refused);
 	}
 
@@ -151,7 +151,7 @@ void gtsc_get_stats(struct trace_info *trace, struct gtsc_stats *stats)
 	stats->unread = stats->written - stats->overwritten - stats->read;
 }
 
-/* Returns the old one, for the caller to free without the locks of the readers */
+/* Return the old buffer, which the caller frees without the locks of the readers */
 static struct trace_buffer *replace_buffer(struct trace_info *trace,
 					   struct trace_buffer *buffer,
 					   int order, unsigned int nr_sub)
@@ -167,7 +167,7 @@ static struct trace_buffer *replace_buffer(struct trace_info *trace,
 	gtsc_forget_pages(trace);
 	set_buffer(trace, buffer, order, nr_sub);
 
-	/* A CPU without one is left out of a dump */
+	/* A CPU without a page is left out of a dump */
 	if (trace->flags & TRACE_PANIC_CHANNEL) {
 		for_each_online_cpu(cpu)
 			gtsc_prepare_dump(trace, cpu);
@@ -190,7 +190,7 @@ static int may_resize(struct trace_info *trace)
 	return stats.unread ? -EBUSY : 0;
 }
 
-/* Zero for the size that it has */
+/* Zero: leave this size as it is */
 int gtsc_resize(struct trace_info *trace, unsigned int sub_size, unsigned int nr_sub)
 {
 	struct trace_buffer *buffer;

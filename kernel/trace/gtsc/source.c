@@ -2,9 +2,9 @@
 /*
  * Generic trace setup and control: the records of one CPU.
  *
- * Whole sub-buffers are taken out of the ring buffer, and the records in them returned
- * one by one. What a reader of a flight channel has got is kept for a rewind. All of it
- * with the lock of the reader held.
+ * Takes whole sub-buffers out of the ring buffer and returns the records in them one by
+ * one. Records that were read from a flight channel are kept for a rewind. Called with
+ * the lock of the reader held.
  */
 
 #include <linux/atomic.h>
@@ -18,7 +18,7 @@
 #include "gtsc.h"
 #include "read.h"
 
-/* What has been read from a flight channel, in chunks of a sub-buffer's size */
+/* Records of a flight channel that were read, in chunks of the size of a sub-buffer */
 
 struct gtsc_chunk {
 	struct list_head	node;
@@ -38,7 +38,7 @@ static unsigned int held_size(u32 len)
 	return ALIGN(offsetof(struct gtsc_held, data) + len, sizeof(u64));
 }
 
-/* The oldest one, to be used again, if it has been read as a whole */
+/* Take the oldest chunk, if all of it has been read, to use it again */
 static struct gtsc_chunk *recycle_chunk(struct gtsc_source *source)
 {
 	struct gtsc_chunk *chunk;
@@ -49,7 +49,7 @@ static struct gtsc_chunk *recycle_chunk(struct gtsc_source *source)
 
 	list_del(&chunk->node);
 	source->nr_chunks--;
-	source->nr_behind -= chunk->nr;
+	source->nr_reread -= chunk->nr;
 
 	return chunk;
 }
@@ -74,13 +74,13 @@ static struct gtsc_chunk *add_chunk(struct trace_info *trace, struct gtsc_source
 	source->nr_chunks++;
 	if (!source->chunk) {
 		source->chunk = chunk;
-		source->behind = 0;
+		source->chunk_pos = 0;
 	}
 
 	return chunk;
 }
 
-/* Keep @record. Without memory for that it is read, but not kept. */
+/* Keep @record. If there is no memory for it, it can be read only once. */
 static bool hold(struct trace_info *trace, struct gtsc_source *source,
 		 const struct gtsc_record *record)
 {
@@ -112,14 +112,14 @@ static bool next_held(struct gtsc_source *source, struct gtsc_record *record)
 	if (!source->chunk)
 		return false;
 
-	if (source->behind == source->chunk->used) {
+	if (source->chunk_pos == source->chunk->used) {
 		if (list_is_last(&source->chunk->node, &source->chunks))
 			return false;
 		source->chunk = list_next_entry(source->chunk, node);
-		source->behind = 0;
+		source->chunk_pos = 0;
 	}
 
-	held = (const struct gtsc_held *)(source->chunk->data + source->behind);
+	held = (const struct gtsc_held *)(source->chunk->data + source->chunk_pos);
 	record->time = held->time;
 	record->len = held->len;
 	record->data = held->data;
@@ -136,16 +136,16 @@ void gtsc_free_chunks(struct gtsc_source *source)
 	INIT_LIST_HEAD(&source->chunks);
 	source->nr_chunks = 0;
 	source->chunk = NULL;
-	source->behind = 0;
-	source->nr_behind = 0;
+	source->chunk_pos = 0;
+	source->nr_reread = 0;
 }
 
 void gtsc_rewind_source(struct gtsc_source *source)
 {
 	source->chunk = list_first_entry_or_null(&source->chunks, struct gtsc_chunk, node);
-	source->behind = 0;
-	atomic64_sub(source->nr_behind, &source->nr_read);
-	source->nr_behind = 0;
+	source->chunk_pos = 0;
+	atomic64_sub(source->nr_reread, &source->nr_read);
+	source->nr_reread = 0;
 	source->has_next = false;
 	source->sent = 0;
 }
@@ -160,7 +160,7 @@ u64 gtsc_count_source(struct gtsc_source *source)
 
 	list_for_each_entry(chunk, &source->chunks, node)
 		nr += chunk->nr;
-	nr -= source->nr_behind;
+	nr -= source->nr_reread;
 
 	while (gtsc_next_in_page(&cursor, &record))
 		nr++;
@@ -196,7 +196,7 @@ bool gtsc_find_next(struct trace_info *trace, struct gtsc_source *source, bool k
 
 	if (source->has_next)
 		return true;
-	if (source->dry)
+	if (source->empty)
 		return false;
 
 	source->from_page = false;
@@ -209,7 +209,7 @@ bool gtsc_find_next(struct trace_info *trace, struct gtsc_source *source, bool k
 		if (gtsc_next_in_page(&cursor, &record))
 			break;
 		if (!load_page(trace, source)) {
-			source->dry = true;
+			source->empty = true;
 			return false;
 		}
 	}
@@ -233,8 +233,8 @@ void gtsc_consume(struct gtsc_source *source)
 	if (source->from_page) {
 		source->cursor = source->after;
 	} else {
-		source->behind += held_size(source->next.len);
-		source->nr_behind++;
+		source->chunk_pos += held_size(source->next.len);
+		source->nr_reread++;
 	}
 
 	atomic64_inc_return_release(&source->nr_read);

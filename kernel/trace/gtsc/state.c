@@ -20,7 +20,7 @@ const char * const gtsc_state_names[GTSC_NR_STATES] = {
 
 static void start(struct trace_info *trace)
 {
-	/* A reader that sees it stopped afterwards has seen all that is older */
+	/* Before @live: see move_horizon() */
 	WRITE_ONCE(trace->state, GTSC_RUNNING);
 	/* Pairs with the address dependency in trace_reserve() */
 	smp_store_release(&trace->live, trace->buffer);
@@ -38,7 +38,7 @@ static void stopped(struct trace_info *trace)
 	gtsc_wake_readers(trace);
 }
 
-/* Stop for good: nobody can start it again. Also for writers that are at work now. */
+/* Stop a channel whose files have been removed, and wait for its writers */
 void gtsc_end_writers(struct trace_info *trace)
 {
 	lockdep_assert_held(&gtsc_mutex);
@@ -82,7 +82,7 @@ int gtsc_set_state(struct trace_info *trace, enum gtsc_state state)
 	return 0;
 }
 
-/* All channels that are not in @state go there, at the same time */
+/* Change all channels that are not in @state, with one grace period */
 int gtsc_group_set_state(struct trace_group *group, enum gtsc_state state)
 {
 	struct trace_info *trace;
@@ -121,7 +121,7 @@ int gtsc_group_set_state(struct trace_group *group, enum gtsc_state state)
  * trace_start - let records into a channel
  * @trace: the channel
  *
- * What is in the buffer from before stays there.
+ * Records that are in the buffer stay there.
  *
  * Context: process context, may sleep.
  *
@@ -167,7 +167,7 @@ EXPORT_SYMBOL_GPL(trace_group_start);
  * trace_group_stop - stop all channels of a trace that are running
  * @group: the trace
  *
- * They stop at the same time, and the wait of trace_stop() is but one.
+ * As trace_stop() for each of them, but with one wait.
  *
  * Context: process context, may sleep.
  *

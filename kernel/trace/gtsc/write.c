@@ -2,8 +2,8 @@
 /*
  * Generic trace setup and control: writing records.
  *
- * Called from any context, with no lock: what a writer needs of a channel is constant
- * while preemption is disabled. trace_stop() waits for a grace period of RCU.
+ * From any context, without a lock. Writers have preemption disabled, so that after a
+ * grace period of RCU a stopped channel has no writer.
  */
 
 #include <linux/container_of.h>
@@ -31,14 +31,14 @@ static __always_inline void wake_reader(struct gtsc_cpu *cpu)
 /**
  * trace_reserve - reserve space for a record
  * @trace: the channel
- * @record: filled in, for the function that ends the record
+ * @record: filled in, for trace_commit() or trace_discard()
  * @len: bytes of the record, at least 1
  *
  * The caller writes all @len bytes to where the return value points, and ends
  * the record with trace_commit() or trace_discard(), in the same context and
  * before any other that it reserves. It cannot be preempted until then, and must
- * not sleep. A record that a reservation was refused for is counted as dropped,
- * unless the channel is not running.
+ * not sleep. If the reservation fails, the record is counted as dropped, unless the
+ * channel is not running.
  *
  * Context: any in which RCU is watching: task, softirq, irq, NMI, a kprobe's or
  * function tracer's callback. One record at a time in each of task, softirq, irq
@@ -54,7 +54,7 @@ void *trace_reserve(struct trace_info *trace, struct trace_record *record,
 	struct trace_buffer *buffer;
 	struct gtsc_slot *slot;
 
-	/* Until the record ends: trace_stop() waits for it */
+	/* Until the record ends, so that trace_stop() waits for it */
 	preempt_disable_notrace();
 
 	buffer = READ_ONCE(trace->live);
@@ -106,7 +106,7 @@ void trace_trim(struct trace_record *record, size_t len)
 EXPORT_SYMBOL_GPL(trace_trim);
 
 /**
- * trace_commit - let the reader have a record
+ * trace_commit - make a record readable
  * @trace: the channel
  * @record: from trace_reserve()
  *
@@ -132,14 +132,14 @@ EXPORT_SYMBOL_GPL(trace_commit);
 void trace_discard(struct trace_info *trace, struct trace_record *record)
 {
 	ring_buffer_discard_commit(record->buffer, record->event);
-	/* For records that have interrupted this one: they are complete only now */
+	/* Records that have interrupted this one can be read only now */
 	wake_reader(raw_cpu_ptr(trace->cpu));
 	preempt_enable_notrace();
 }
 EXPORT_SYMBOL_GPL(trace_discard);
 
-/* Why trace_reserve() has returned NULL */
-static int why_not(struct trace_info *trace, size_t len)
+/* The error for a trace_reserve() that has returned NULL */
+static int reserve_error(struct trace_info *trace, size_t len)
 {
 	if (!len)
 		return -EINVAL;
@@ -171,7 +171,7 @@ int trace_write(struct trace_info *trace, const void *data, size_t len)
 		memcpy(record.data, data, len);
 		trace_commit(trace, &record);
 	} else {
-		ret = why_not(trace, len);
+		ret = reserve_error(trace, len);
 	}
 	preempt_enable_notrace();
 
@@ -216,10 +216,10 @@ int trace_vprintf(struct trace_info *trace, const char *fmt, va_list args)
 
 	/* vsnprintf() ends it with a NUL, which is then cut off */
 	if (!trace_reserve(trace, &record, len + 1)) {
-		ret = why_not(trace, len + 1);
+		ret = reserve_error(trace, len + 1);
 		goto out;
 	}
-	/* What is formatted may change meanwhile: not longer, and perhaps shorter */
+	/* The arguments may have changed since: the text may be shorter now */
 	ret = min(vsnprintf(record.data, len + 1, fmt, again), len);
 	if (ret) {
 		trace_trim(&record, ret);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc, the buffer layer: a thread for each trace file waits for records and
- * stores them. It ends when it is told to and has read all that there was then.
+ * gtsc, the buffer layer: a thread for each trace file reads records and stores them.
+ * At the end of the recording it reads all records that were written before.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -73,8 +73,8 @@ static uint64_t count_records(const uint8_t *p, size_t len, uint64_t *time)
 }
 
 /*
- * A channel that somebody else has started may go on for ever. If its records have no
- * time that would tell when to end, it has a second.
+ * A channel that was running before may never be empty. If its records have no header,
+ * and so no time, read for one more second.
  */
 static bool endless(const struct reader *r, uint64_t end)
 {
@@ -94,7 +94,7 @@ static void *read_thread(void *data)
 		r->error = -ENOMEM;
 
 	while (buf) {
-		/* What was committed before we were told to end is there now */
+		/* Records that were committed before @ending was set are there now */
 		last = atomic_load(&ending);
 		if (last && !end)
 			end = now_ns();
@@ -172,7 +172,7 @@ static bool has_reader(unsigned int channel, unsigned int number)
 	return false;
 }
 
-/* Also those of a CPU that has come since the last time */
+/* For new files only: a CPU may have come since the last time */
 static int start_readers(struct channel *ch, unsigned int channel, struct writer *writer)
 {
 	struct dirent *entry;
@@ -271,7 +271,7 @@ static int start_channels(struct channel *channels, unsigned int nr)
 	return 0;
 }
 
-/* After that, nothing more is written to those that we have started */
+/* Stop the channels that start_channels() has started */
 static void stop_channels(struct channel *channels, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
@@ -321,7 +321,7 @@ static void wait_and_show(struct channel *channels, unsigned int nr, struct writ
 }
 
 /**
- * record - store what channels are written to
+ * record - store the records of channels
  * @channels: the channels; those that are not running are started, and stopped
  *	again at the end
  * @nr: their number

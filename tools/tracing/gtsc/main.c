@@ -103,7 +103,7 @@ static int complain_of_size(const struct channel *ch, int ret)
 	return ret;
 }
 
-/* Those that are in that state already are left alone */
+/* Channels that are in that state already are skipped */
 static int change_state(char **argv, const char *state)
 {
 	int nr = find(argv), ret = 0;

@@ -3,8 +3,8 @@
 #
 # shellcheck disable=SC2317 # functions are called by wait_for
 #
-# GTSC: what is written by gtsc_load.ko is what gtsc_check reads, and all that is
-# not is counted.
+# GTSC: gtsc_check reads what gtsc_load.ko has written, and all other records are
+# counted.
 #
 # usage: gtsc.sh [SECONDS]: how long each case with a load takes at least (default:
 # until $ENOUGH records have been read)
@@ -314,7 +314,7 @@ bad_input()
 	fails 'an absurd sub_size' 'Invalid argument' setup 0 a 4000000000 8 0
 	fails 'an absurd nr_sub' 'Cannot allocate memory' setup 0 a 524288 4000000000 0
 	fails 'unknown flags' 'Invalid argument' setup 0 a 4096 8 64
-	fails 'last words of a normal channel' 'Invalid argument' setup 0 a 4096 8 8
+	fails 'a normal channel for panics' 'Invalid argument' setup 0 a 4096 8 8
 	fails 'a slash' 'Invalid argument' setup 0 a/b 4096 8 0
 	fails '65 characters' 'File name too long' setup 0 "$s65" 4096 8 0
 	fails '65 characters of the root' 'File name too long' load setup 0 "$s65" a 4096 8 0

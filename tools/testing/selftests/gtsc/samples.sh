@@ -267,7 +267,7 @@ ftrace()
 	holds 'a damaged file: records are saved' "$crc > 0 && $crc < $all"
 	# Which of the two depends on whether it has hit the start of a chunk
 	is 'a damaged file: and it is said' 1 \
-		"$(grep -cE 'wrong checksum|not what was written there' "$TMP/damage")"
+		"$(grep -cE 'wrong checksum|not a chunk' "$TMP/damage")"
 	printf 'nonsense' > "$TMP/nonsense"
 	fails 'not a file of gtsc' 'too short for a file of gtsc' "$GTSC" print "$TMP/nonsense"
 	head -c 100 /dev/zero > "$TMP/nonsense"
