@@ -37,8 +37,8 @@ at_least() { [ "$(stat "$1" "$2")" -ge "$3" ]; }
 # more NAME KEY NUMBER: waits until the statistic has grown by so much
 more() { wait_for "$3 more $2" at_least "$1" "$2" $(($(stat "$1" "$2") + $3)); }
 
-# in_poll PID: does it sleep in poll() or ppoll()?
-in_poll() { grep -qE '^(7|271) ' "/proc/$1/syscall"; }
+# in_poll PID: does it sleep in poll()? The number of the system call is that of x86_64.
+in_poll() { grep -q poll "/proc/$1/wchan" || grep -q '^7 ' "/proc/$1/syscall"; }
 
 # check_files NAME [OPTION...]: sets records, errors
 check_files()
