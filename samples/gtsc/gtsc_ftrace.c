@@ -4,7 +4,7 @@
  * address of the function and where it was called from, after a header with time
  * and CPU.
  *
- *	# modprobe gtsc_ftrace functions='vfs_*'
+ *	# modprobe gtsc_ftrace
  *	# cat /sys/kernel/tracing/function_tracers
  *	 gtsc_sample
  *	# gtsc record -o calls.gtsc /sys/kernel/debug/gtsc_example/ftrace
@@ -12,6 +12,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/cleanup.h>
+#include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/gtsc.h>
 #include <linux/module.h>
@@ -55,12 +57,23 @@ static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 	trace_commit(trace, &record);
 }
 
-/* ftrace keeps it from calling itself, and from where RCU is not watching */
+/* The flags make ftrace check for recursion, and that RCU is watching */
 static struct ftrace_ops ops = {
 	.func	= trace_call,
 	.name	= "gtsc_sample",
 	.flags	= FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU,
 };
+
+/* ftrace_set_filter() writes into the pattern that it parses */
+static int set_filter(void)
+{
+	char *pattern __free(kfree) = kstrdup(functions, GFP_KERNEL);
+
+	if (!pattern)
+		return -ENOMEM;
+
+	return ftrace_set_filter(&ops, pattern, strlen(pattern), 1);
+}
 
 static int __init gtsc_ftrace_init(void)
 {
@@ -73,7 +86,7 @@ static int __init gtsc_ftrace_init(void)
 
 	ret = trace_start(trace);
 	if (!ret)
-		ret = ftrace_set_filter(&ops, functions, strlen(functions), 1);
+		ret = set_filter();
 	if (!ret)
 		ret = register_ftrace_function(&ops);
 	if (ret) {

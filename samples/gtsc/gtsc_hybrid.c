@@ -60,7 +60,7 @@ static int handler_pre(struct kprobe *p, struct pt_regs *regs)
 	struct trace_record record;
 	struct record *r;
 
-	/* In place: there is no copy of it */
+	/* The record is written in place, without a copy */
 	r = trace_reserve(ch->trace, &record, sizeof(*r));
 	if (!r)
 		return 0;
@@ -84,7 +84,7 @@ static int add_channel(struct channel *ch)
 	return register_kprobe(&ch->kp);
 }
 
-/* Of those that have been registered; the group takes their channels along */
+/* The first @nr kprobes have been registered; the group ends with its channels */
 static void end(unsigned int nr)
 {
 	while (nr--)

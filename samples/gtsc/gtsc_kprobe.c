@@ -61,7 +61,7 @@ module_init(gtsc_kprobe_init);
 
 static void __exit gtsc_kprobe_exit(void)
 {
-	/* After that, nobody writes */
+	/* Waits for handlers: no writer is left */
 	unregister_kprobe(&kp);
 	trace_cleanup(trace);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic trace setup and control: the last words of a flight recorder. What
- * the channels that were set up for it hold goes to the console in a panic.
+ * Generic trace setup and control: records on the console in a panic. Flight
+ * recorders with TRACE_PANIC_CHANNEL print the records that they hold.
  */
 #define pr_fmt(fmt) "gtsc: " fmt
 
@@ -11,8 +11,10 @@
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
 #include <linux/printk.h>
+#include <linux/ring_buffer.h>
 
 #include "gtsc.h"
+#include "read.h"
 
 static unsigned int dump_records = 1000;
 module_param(dump_records, uint, 0644);
@@ -35,7 +37,7 @@ void gtsc_del_dump(struct trace_info *trace)
 	list_del_init(&trace->panic_node);
 }
 
-/* The reader on another CPU has been stopped in the midst of its work */
+/* A reader on another CPU was stopped while it held its lock */
 static bool is_interrupted(struct trace_info *trace)
 {
 	int cpu;
@@ -57,9 +59,9 @@ static u64 rewind_all(struct trace_info *trace)
 	for_each_possible_cpu(cpu) {
 		struct gtsc_source *source = &trace->sources[cpu];
 
-		/* There is no getting a page for it now */
-		source->dry = !source->page;
-		if (source->dry)
+		/* Pages cannot be allocated now */
+		source->empty = !source->page;
+		if (source->empty)
 			continue;
 		gtsc_rewind_source(source);
 		nr += gtsc_count_source(source) +

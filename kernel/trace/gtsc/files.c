@@ -3,11 +3,9 @@
  * Generic trace setup and control: the files in debugfs.
  *
  * The trace files hold a reference to their channel while they are open, so that
- * what was committed can be read to its end after the channel has gone. All other
- * files are gone with it.
+ * all that was committed can be read after the channel has ended. All other files
+ * end with the channel.
  */
-#define pr_fmt(fmt) "gtsc: " fmt
-
 #include <linux/cleanup.h>
 #include <linux/cpuhotplug.h>
 #include <linux/debugfs.h>
@@ -19,8 +17,11 @@
 #include <linux/splice.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <kunit/static_stub.h>
+#include <kunit/visibility.h>
 
 #include "gtsc.h"
+#include "read.h"
 
 /* trace0 ... traceN */
 
@@ -29,7 +30,7 @@ static int trace_file_open(struct inode *inode, struct file *file)
 	struct gtsc_reader *reader = inode->i_private;
 	int ret;
 
-	/* debugfs lets files be read that are for reading only */
+	/* A locked-down debugfs still allows read-only files to be read */
 	ret = security_locked_down(LOCKDOWN_TRACEFS);
 	if (ret)
 		return ret;
@@ -61,11 +62,10 @@ static __poll_t trace_file_poll(struct file *file, poll_table *table)
 	__poll_t events = 0;
 
 	poll_wait(file, &reader->wait, table);
-	gtsc_arm_wake(reader);
 
 	if (READ_ONCE(reader->trace->ended))
 		events |= EPOLLHUP;
-	if (gtsc_readable(reader))
+	if (gtsc_poll(reader, file))
 		events |= EPOLLIN | EPOLLRDNORM;
 
 	return events;
@@ -80,7 +80,7 @@ static const struct file_operations trace_file_fops = {
 	.release	= trace_file_release,
 };
 
-/* Copies a word that was written, without the newline at its end */
+/* Copy a written word, without its trailing newline */
 static int copy_word(char *word, size_t size, const char __user *ubuf, size_t cnt)
 {
 	if (!cnt || cnt >= size)
@@ -106,7 +106,7 @@ static int parse_state(const char __user *ubuf, size_t cnt)
 	if (ret)
 		return ret;
 
-	/* Nothing goes back to "setup" */
+	/* Writing "setup" is an error, which may_become() returns */
 	return match_string(gtsc_state_names, GTSC_NR_STATES, word);
 }
 
@@ -391,15 +391,34 @@ static int prepare_cpu(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
+/* Prepare the CPUs that are on-line, and those that come later */
+VISIBLE_IF_KUNIT int gtsc_add_cpus(struct trace_info *trace)
+{
+	KUNIT_STATIC_STUB_REDIRECT(gtsc_add_cpus, trace);
+
+	return cpuhp_state_add_instance(hotplug_state, &trace->hotplug_node);
+}
+EXPORT_SYMBOL_IF_KUNIT(gtsc_add_cpus);
+
+/*
+ * Fails only while there are no files but trace files: to remove others is to wait
+ * for tasks that may be waiting for gtsc_mutex.
+ */
 static int create_trace_files(struct trace_info *trace)
 {
+	int ret;
+
 	if (trace->flags & TRACE_GLOBAL_CHANNEL)
 		create_trace_file(trace, 0);
 
-	if (!zalloc_cpumask_var(&trace->files, GFP_KERNEL))
-		return -ENOMEM;
+	ret = gtsc_add_cpus(trace);
+	if (ret) {
+		debugfs_remove(trace->dir);
+		if (trace->group->single)
+			trace->group->dir = NULL;
+	}
 
-	return cpuhp_state_add_instance(hotplug_state, &trace->hotplug_node);
+	return ret;
 }
 
 int gtsc_create_files(struct trace_info *trace)
@@ -417,12 +436,8 @@ int gtsc_create_files(struct trace_info *trace)
 
 	trace->dir = dir;
 	ret = create_trace_files(trace);
-	if (ret) {
-		free_cpumask_var(trace->files);
-		if (!group->single)
-			debugfs_remove(dir);
+	if (ret)
 		return ret;
-	}
 
 	debugfs_create_file("state", 0600, dir, trace, &state_fops);
 	debugfs_create_file("sub_size", 0600, dir, trace, &sub_size_fops);
@@ -436,12 +451,11 @@ int gtsc_create_files(struct trace_info *trace)
 	return 0;
 }
 
-/* Waits for those who are in one of the files, but for the trace files */
+/* Waits for tasks in operations of the files, except the trace files */
 void gtsc_remove_files(struct trace_info *trace)
 {
 	cpuhp_state_remove_instance_nocalls(hotplug_state, &trace->hotplug_node);
 	debugfs_remove(trace->dir);
-	free_cpumask_var(trace->files);
 }
 
 void gtsc_create_group_files(struct trace_group *group)

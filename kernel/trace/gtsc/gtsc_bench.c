@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a record costs its writer: with GTSC, and beside it with what else there
- * is. All buffers overwrite their oldest records, all records are of the same
- * bytes. The results are in the kernel's log; then the module refuses to stay.
+ * Measures the cost to write a record with GTSC, the ring buffer, relay and
+ * trace_printk(). All buffers overwrite their oldest records, and all records have
+ * the same bytes. The results go to the kernel's log; then loading fails.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

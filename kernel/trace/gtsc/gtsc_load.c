@@ -2,7 +2,7 @@
 /*
  * Writers for the self-tests of GTSC, see tools/testing/selftests/gtsc.
  *
- * What is written to the parameter "do" is done:
+ * A write to the parameter "do" runs a command:
  *
  *	setup N ROOT NAME SUB_SIZE NR_SUB FLAGS
  *			set channel N (0 to 3) up; FLAGS as in linux/gtsc.h
@@ -15,12 +15,15 @@
  *			returns when they are written
  *	hammer N WHO SIZE
  *			the same without an end
- *	rest N		the end of that
+ *	rest N		end it
  *	text N LEN	a formatted record of LEN characters
  *	big N LEN	a record of LEN bytes
  *	nest N DEPTH	DEPTH records, each within the one before, in one context
  *
  * and "counts" shows for each channel: attempts, records written, discarded.
+ *
+ * /sys/kernel/debug/gtsc_load_memory is memory for mmap(). A page fault in it waits
+ * until something is written to the file; a read tells how many wait.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -28,15 +31,19 @@
 #include <linux/cleanup.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/debugfs.h>
 #include <linux/delay.h>
+#include <linux/fs.h>
 #include <linux/gtsc.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/wait.h>
 
 #ifdef CONFIG_X86_LOCAL_APIC
 #include <asm/apic.h>
@@ -133,7 +140,7 @@ static void write_one(struct load_channel *ch, enum who who)
 	struct trace_record record;
 	struct trace_info *trace;
 
-	/* Who finds a channel here may write to it until preemption is enabled */
+	/* trace_cleanup() waits for writers that have preemption disabled */
 	guard(preempt_notrace)();
 
 	trace = READ_ONCE(ch->trace);
@@ -158,7 +165,7 @@ static DEFINE_PER_CPU(atomic_t, nmis_sent);
 
 static int nmi_handler(unsigned int cmd, struct pt_regs *regs)
 {
-	/* Not all of them at a time: the next one may be pending already */
+	/* One at a time: the next one may be pending already */
 	if (atomic_dec_if_positive(this_cpu_ptr(&nmis_sent)) < 0)
 		return NMI_DONE;
 
@@ -246,7 +253,7 @@ static int task_fn(void *data)
 		} else {
 			usleep_range(100, 200);
 		}
-		/* The others may still want some when this CPU has had its own */
+		/* Other CPUs may need NMIs after this CPU has had all of its own */
 		if (ch->who & BIT(NMI) && n++ % NMI_EVERY == 0)
 			send_nmi();
 		cond_resched();
@@ -275,7 +282,7 @@ static void stop_writers(struct load_channel *ch)
 		c->task = NULL;
 	}
 
-	/* No NMI is in the midst of it after that */
+	/* Wait for NMI handlers */
 	smp_store_release(&ch->busy, false);
 	synchronize_rcu();
 }
@@ -369,7 +376,7 @@ static void do_cleanup(struct load_channel *ch)
 {
 	struct trace_info *trace = ch->trace;
 
-	/* Those who are at work with it are left to it */
+	/* Writers may still run */
 	WRITE_ONCE(ch->trace, NULL);
 	trace_cleanup(trace);
 	if (ch->busy)
@@ -505,14 +512,81 @@ static const struct kernel_param_ops counts_ops = {
 
 module_param_cb(counts, &counts_ops, NULL, 0400);
 
+/* Memory whose page faults wait, as those of userfaultfd and FUSE may */
+
+static DECLARE_WAIT_QUEUE_HEAD(memory_wait);
+static atomic_t memory_faults = ATOMIC_INIT(0);
+static unsigned int memory_released;
+static struct dentry *memory_file;
+
+static vm_fault_t memory_fault(struct vm_fault *vmf)
+{
+	unsigned int before = READ_ONCE(memory_released);
+	int ret;
+
+	atomic_inc(&memory_faults);
+	ret = wait_event_killable(memory_wait, READ_ONCE(memory_released) != before);
+	atomic_dec(&memory_faults);
+	if (ret)
+		return VM_FAULT_SIGBUS;
+
+	vmf->page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+
+	return vmf->page ? 0 : VM_FAULT_OOM;
+}
+
+static const struct vm_operations_struct memory_vm_ops = {
+	.fault	= memory_fault,
+};
+
+static int memory_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	vma->vm_ops = &memory_vm_ops;
+
+	return 0;
+}
+
+static ssize_t memory_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	char buf[16];
+	int len = scnprintf(buf, sizeof(buf), "%d\n", atomic_read(&memory_faults));
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+static ssize_t memory_write(struct file *file, const char __user *ubuf, size_t cnt,
+			    loff_t *ppos)
+{
+	WRITE_ONCE(memory_released, memory_released + 1);
+	wake_up_all(&memory_wait);
+
+	return cnt;
+}
+
+static const struct file_operations memory_fops = {
+	.owner	= THIS_MODULE,
+	.open	= simple_open,
+	.mmap	= memory_mmap,
+	.read	= memory_read,
+	.write	= memory_write,
+	.llseek	= default_llseek,
+};
+
 static int __init gtsc_load_init(void)
 {
-	return init_nmi();
+	int ret = init_nmi();
+
+	if (!ret)
+		memory_file = debugfs_create_file_unsafe("gtsc_load_memory", 0600, NULL, NULL,
+							 &memory_fops);
+
+	return ret;
 }
 module_init(gtsc_load_init);
 
 static void __exit gtsc_load_exit(void)
 {
+	debugfs_remove(memory_file);
 	for (unsigned int i = 0; i < NR_CHANNELS; i++) {
 		if (channels[i].trace)
 			do_cleanup(&channels[i]);

@@ -2,13 +2,22 @@
 /*
  * KUnit tests of GTSC: what needs no reader in user space.
  */
+#include <kunit/static_stub.h>
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/gtsc.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/ring_buffer.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "gtsc.h"
+#include "read.h"
 
 #define TEST_ROOT	"gtsc_kunit"
 
@@ -395,6 +404,135 @@ static void test_group(struct kunit *test)
 	trace_group_cleanup(group);
 }
 
+/* Waking readers */
+
+/* Records that interrupt one that is then discarded are complete when that is done */
+static void test_discard_wakes(struct kunit *test)
+{
+	struct trace_info *trace = trace_setup(TEST_ROOT, "x", 4096, 2, 0);
+	struct trace_record outer, inner;
+	struct gtsc_reader *reader;
+	struct gtsc_cpu *cpu;
+	bool waiting;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	KUNIT_ASSERT_EQ(test, trace_start(trace), 0);
+
+	KUNIT_ASSERT_NOT_NULL(test, trace_reserve(trace, &outer, 8));
+	cpu = this_cpu_ptr(trace->cpu);
+	reader = cpu->reader;
+	if (trace_reserve(trace, &inner, 8)) {
+		memset(inner.data, 0, 8);
+		trace_commit(trace, &inner);
+	}
+	WRITE_ONCE(cpu->waiting, true);
+	trace_discard(trace, &outer);
+	waiting = READ_ONCE(cpu->waiting);
+
+	KUNIT_EXPECT_FALSE(test, waiting);
+	KUNIT_EXPECT_TRUE(test, gtsc_poll(reader, NULL));
+
+	trace_cleanup(trace);
+}
+
+struct late_writer {
+	struct trace_info	*trace;
+	struct gtsc_cpu		*cpu;
+	struct completion	ready;
+};
+
+/*
+ * Writes as a CPU may that has its record in its store buffer while it looks at
+ * @waiting: it sees it clear, and others do not see the record before some time
+ * after they have set it.
+ */
+static int late_writer_fn(void *data)
+{
+	struct late_writer *w = data;
+	struct {
+		struct gtsc_slot	slot;
+		u8			data[4];
+	} record = { .slot.len = 4 };
+	unsigned long flags;
+
+	local_irq_save(flags);
+	complete(&w->ready);
+	/* Bounded, should the other CPU need this one */
+	for (int i = 0; i < 2000 && !READ_ONCE(w->cpu->waiting); i++)
+		mdelay(1);
+	mdelay(20);
+	ring_buffer_write(w->trace->buffer, sizeof(record), &record);
+	local_irq_restore(flags);
+
+	return 0;
+}
+
+static void test_poll_sees_late_record(struct kunit *test)
+{
+	struct late_writer w = { };
+	struct task_struct *task;
+	unsigned int cpu, other;
+
+	cpu = raw_smp_processor_id();
+	other = cpumask_any_but(cpu_online_mask, cpu);
+	if (other >= nr_cpu_ids)
+		kunit_skip(test, "needs two CPUs");
+	set_cpus_allowed_ptr(current, cpumask_of(cpu));
+
+	w.trace = trace_setup(TEST_ROOT, "x", 4096, 2, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, w.trace);
+	KUNIT_ASSERT_EQ(test, trace_start(w.trace), 0);
+	w.cpu = per_cpu_ptr(w.trace->cpu, other);
+	init_completion(&w.ready);
+
+	task = kthread_create_on_cpu(late_writer_fn, &w, other, "gtsc_test/%u");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	get_task_struct(task);
+	wake_up_process(task);
+	wait_for_completion(&w.ready);
+
+	/* If it were false, poll() would sleep, and nobody would wake it */
+	KUNIT_EXPECT_TRUE(test, gtsc_poll(gtsc_reader(w.trace, other), NULL));
+
+	kthread_stop_put(task);
+	trace_cleanup(w.trace);
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+/* A set-up that fails when its files are there already */
+
+static struct file *opened;
+
+static int open_and_fail(struct trace_info *trace)
+{
+	opened = filp_open("/sys/kernel/debug/" TEST_ROOT "/x/trace0", O_RDONLY, 0);
+
+	return -ENOMEM;
+}
+
+static void test_setup_fails_with_opener(struct kunit *test)
+{
+	struct gtsc_reader *reader;
+
+	kunit_activate_static_stub(test, gtsc_add_cpus, open_and_fail);
+	KUNIT_EXPECT_PTR_EQ(test, trace_setup(TEST_ROOT, "x", 4096, 8, TRACE_GLOBAL_CHANNEL),
+			    ERR_PTR(-ENOMEM));
+	kunit_deactivate_static_stub(test, gtsc_add_cpus);
+	if (IS_ERR(opened))
+		kunit_skip(test, "no debugfs");
+
+	/* The open file has the only reference; without it, closing is use after free */
+	reader = opened->private_data;
+	KUNIT_ASSERT_EQ(test, kref_read(&reader->trace->ref), 1);
+	KUNIT_EXPECT_FALSE(test, gtsc_poll(reader, opened));
+	filp_close(opened, NULL);
+
+	/* The name is free again */
+	opened = filp_open("/sys/kernel/debug/" TEST_ROOT "/x/trace0", O_RDONLY, 0);
+	KUNIT_EXPECT_PTR_EQ(test, opened, ERR_PTR(-ENOENT));
+	test_setup_errors(test);
+}
+
 static struct kunit_case gtsc_test_cases[] = {
 	KUNIT_CASE(test_page_lengths),
 	KUNIT_CASE(test_real_page),
@@ -408,6 +546,9 @@ static struct kunit_case gtsc_test_cases[] = {
 	KUNIT_CASE(test_write),
 	KUNIT_CASE(test_nested),
 	KUNIT_CASE(test_group),
+	KUNIT_CASE(test_discard_wakes),
+	KUNIT_CASE(test_poll_sees_late_record),
+	KUNIT_CASE(test_setup_fails_with_opener),
 	{}
 };
 

@@ -1,347 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic trace setup and control: taking records out of the ring buffer.
+ * Generic trace setup and control: reading trace files.
  *
- * A reader takes whole sub-buffers out of the ring buffer, and hands the records
- * in them to user space one by one. What a reader of a flight channel has got is
- * kept for a rewind. The reader of a global channel always takes the oldest
- * record of all CPUs.
+ * A reader copies the records of its CPU to user space. The reader of a global channel
+ * always takes the oldest record of all CPUs.
  */
-#define pr_fmt(fmt) "gtsc: " fmt
 
-#include <linux/gtsc.h>
+#include <linux/cleanup.h>
 #include <linux/minmax.h>
+#include <linux/poll.h>
 #include <linux/rcupdate.h>
+#include <linux/ring_buffer.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/uaccess.h>
 #include <linux/uio.h>
 #include <uapi/linux/gtsc.h>
 #include <kunit/visibility.h>
 
 #include "gtsc.h"
-
-/* Sub-buffers, see Documentation/trace/ring-buffer-design.rst */
-
-#define COMMIT_SIZE		0xfffff		/* the rest are flags */
-#define TIME_DELTA_BITS		27
-#define TIME_ABSOLUTE_MASK	GENMASK_ULL(58, 0)
-
-static u64 long_time(const struct ring_buffer_event *event)
-{
-	return ((u64)event->array[0] << TIME_DELTA_BITS) + event->time_delta;
-}
-
-/* The slot of a data event, with the room that there is for it */
-static const struct gtsc_slot *event_slot(const struct ring_buffer_event *event,
-					  unsigned int *room)
-{
-	if (event->type_len) {
-		*room = event->type_len * sizeof(event->array[0]);
-		return (const struct gtsc_slot *)event->array;
-	}
-
-	/* The length counts itself */
-	*room = event->array[0] - sizeof(event->array[0]);
-	return (const struct gtsc_slot *)(event->array + 1);
-}
-
-/* Start to read a page that ring_buffer_read_page() has filled */
-VISIBLE_IF_KUNIT void gtsc_open_page(struct gtsc_cursor *cursor,
-				     const struct gtsc_page *page)
-{
-	cursor->page = page;
-	cursor->pos = 0;
-	cursor->end = local_read(&page->commit) & COMMIT_SIZE;
-	cursor->time = page->time;
-}
-EXPORT_SYMBOL_IF_KUNIT(gtsc_open_page);
-
-static bool next_data(struct gtsc_cursor *cursor,
-		      const struct ring_buffer_event *event,
-		      struct gtsc_record *record)
-{
-	const struct gtsc_slot *slot;
-	unsigned int room, size;
-
-	slot = event_slot(event, &room);
-	if (room > cursor->end)
-		return false;
-	size = (const u8 *)slot - (const u8 *)event + ALIGN(room, sizeof(event->array[0]));
-	if (size > cursor->end - cursor->pos || room < sizeof(*slot) ||
-	    slot->len > room - sizeof(*slot))
-		return false;
-
-	cursor->time += event->time_delta;
-	cursor->pos += size;
-
-	record->time = cursor->time;
-	record->len = slot->len;
-	record->data = slot->data;
-
-	return true;
-}
-
-/* The next record of a page; false at its end */
-VISIBLE_IF_KUNIT bool gtsc_next_in_page(struct gtsc_cursor *cursor,
-					struct gtsc_record *record)
-{
-	const struct ring_buffer_event *event;
-
-	while (cursor->pos + sizeof(*event) + sizeof(event->array[0]) <= cursor->end) {
-		event = (const void *)(cursor->page->data + cursor->pos);
-
-		switch (event->type_len) {
-		case RINGBUF_TYPE_PADDING:
-			/* To the end of the page, or in place of what was discarded */
-			if (!event->time_delta)
-				return false;
-			/* 1 is none, but not the end of the page */
-			if (event->time_delta != 1)
-				cursor->time += event->time_delta;
-			cursor->pos += sizeof(*event) + event->array[0];
-			break;
-		case RINGBUF_TYPE_TIME_EXTEND:
-			cursor->time += long_time(event);
-			cursor->pos += sizeof(*event) + sizeof(event->array[0]);
-			break;
-		case RINGBUF_TYPE_TIME_STAMP:
-			cursor->time = long_time(event) |
-				       (cursor->time & ~TIME_ABSOLUTE_MASK);
-			cursor->pos += sizeof(*event) + sizeof(event->array[0]);
-			break;
-		default:
-			return !WARN_ON_ONCE(!next_data(cursor, event, record));
-		}
-	}
-
-	return false;
-}
-EXPORT_SYMBOL_IF_KUNIT(gtsc_next_in_page);
-
-/* What has been read from a flight channel, in chunks of a sub-buffer's size */
-
-struct gtsc_chunk {
-	struct list_head	node;
-	unsigned int		used;
-	unsigned int		nr;
-	u8			data[];
-};
-
-struct gtsc_held {
-	u64	time;
-	u32	len;
-	u8	data[];
-};
-
-static unsigned int held_size(u32 len)
-{
-	return ALIGN(offsetof(struct gtsc_held, data) + len, sizeof(u64));
-}
-
-/* The oldest one, to be used again, if it has been read as a whole */
-static struct gtsc_chunk *recycle_chunk(struct gtsc_source *source)
-{
-	struct gtsc_chunk *chunk;
-
-	chunk = list_first_entry_or_null(&source->chunks, struct gtsc_chunk, node);
-	if (!chunk || chunk == source->chunk)
-		return NULL;
-
-	list_del(&chunk->node);
-	source->nr_chunks--;
-	source->nr_behind -= chunk->nr;
-
-	return chunk;
-}
-
-static struct gtsc_chunk *add_chunk(struct trace_info *trace, struct gtsc_source *source)
-{
-	struct gtsc_chunk *chunk = NULL;
-
-	if (source->nr_chunks >= trace->nr_sub)
-		chunk = recycle_chunk(source);
-	if (!chunk)
-		chunk = kvmalloc(struct_size(chunk, data, gtsc_sub_size(trace)),
-				 GFP_KERNEL | __GFP_NOWARN);
-	if (!chunk)
-		chunk = recycle_chunk(source);
-	if (!chunk)
-		return NULL;
-
-	chunk->used = 0;
-	chunk->nr = 0;
-	list_add_tail(&chunk->node, &source->chunks);
-	source->nr_chunks++;
-	if (!source->chunk) {
-		source->chunk = chunk;
-		source->behind = 0;
-	}
-
-	return chunk;
-}
-
-/* Keep @record. Without memory for that it is read, but not kept. */
-static bool hold(struct trace_info *trace, struct gtsc_source *source,
-		 const struct gtsc_record *record)
-{
-	unsigned int size = held_size(record->len);
-	struct gtsc_chunk *chunk = NULL;
-	struct gtsc_held *held;
-
-	if (!list_empty(&source->chunks))
-		chunk = list_last_entry(&source->chunks, struct gtsc_chunk, node);
-	if (!chunk || gtsc_sub_size(trace) - chunk->used < size)
-		chunk = add_chunk(trace, source);
-	if (!chunk)
-		return false;
-
-	held = (struct gtsc_held *)(chunk->data + chunk->used);
-	held->time = record->time;
-	held->len = record->len;
-	memcpy(held->data, record->data, record->len);
-	chunk->used += size;
-	chunk->nr++;
-
-	return true;
-}
-
-static bool next_held(struct gtsc_source *source, struct gtsc_record *record)
-{
-	const struct gtsc_held *held;
-
-	if (!source->chunk)
-		return false;
-
-	if (source->behind == source->chunk->used) {
-		if (list_is_last(&source->chunk->node, &source->chunks))
-			return false;
-		source->chunk = list_next_entry(source->chunk, node);
-		source->behind = 0;
-	}
-
-	held = (const struct gtsc_held *)(source->chunk->data + source->behind);
-	record->time = held->time;
-	record->len = held->len;
-	record->data = held->data;
-
-	return true;
-}
-
-static void free_chunks(struct gtsc_source *source)
-{
-	struct gtsc_chunk *chunk, *next;
-
-	list_for_each_entry_safe(chunk, next, &source->chunks, node)
-		kvfree(chunk);
-	INIT_LIST_HEAD(&source->chunks);
-	source->nr_chunks = 0;
-	source->chunk = NULL;
-	source->behind = 0;
-	source->nr_behind = 0;
-}
-
-void gtsc_rewind_source(struct gtsc_source *source)
-{
-	source->chunk = list_first_entry_or_null(&source->chunks, struct gtsc_chunk, node);
-	source->behind = 0;
-	atomic64_sub(source->nr_behind, &source->nr_read);
-	source->nr_behind = 0;
-	source->has_next = false;
-	source->sent = 0;
-}
-
-/* Records that have been taken out of the ring buffer, and not been read */
-u64 gtsc_count_source(struct gtsc_source *source)
-{
-	struct gtsc_cursor cursor = source->cursor;
-	struct gtsc_chunk *chunk;
-	struct gtsc_record record;
-	u64 nr = 0;
-
-	list_for_each_entry(chunk, &source->chunks, node)
-		nr += chunk->nr;
-	nr -= source->nr_behind;
-
-	while (gtsc_next_in_page(&cursor, &record))
-		nr++;
-
-	return nr;
-}
-
-/* One CPU */
-
-static bool load_page(struct trace_info *trace, struct gtsc_source *source)
-{
-	if (ring_buffer_alloc_read_page(trace->buffer, source->cpu, &source->page))
-		return false;
-
-	source->cursor = (struct gtsc_cursor){ };
-	if (ring_buffer_read_page(trace->buffer, source->page, gtsc_sub_size(trace),
-				  source->cpu, 0) < 0)
-		return false;
-
-	gtsc_open_page(&source->cursor, ring_buffer_read_page_data(source->page));
-
-	return true;
-}
-
-/*
- * Find the next record of @source. It is taken from there by gtsc_consume().
- * @keep: what comes from the ring buffer of a flight channel is kept
- */
-static bool find_next(struct trace_info *trace, struct gtsc_source *source, bool keep)
-{
-	struct gtsc_record record;
-	struct gtsc_cursor cursor;
-
-	if (source->has_next)
-		return true;
-	if (source->dry)
-		return false;
-
-	source->from_page = false;
-	source->has_next = next_held(source, &source->next);
-	if (source->has_next)
-		return true;
-
-	for (;;) {
-		cursor = source->cursor;
-		if (gtsc_next_in_page(&cursor, &record))
-			break;
-		if (!load_page(trace, source)) {
-			source->dry = true;
-			return false;
-		}
-	}
-
-	source->has_next = true;
-	if (keep && trace->flags & TRACE_FLIGHT_CHANNEL && hold(trace, source, &record)) {
-		source->cursor = cursor;
-		next_held(source, &source->next);
-	} else {
-		source->from_page = true;
-		source->after = cursor;
-		source->next = record;
-	}
-
-	return true;
-}
-
-/* The next record has been read */
-void gtsc_consume(struct gtsc_source *source)
-{
-	if (source->from_page) {
-		source->cursor = source->after;
-	} else {
-		source->behind += held_size(source->next.len);
-		source->nr_behind++;
-	}
-
-	atomic64_inc_return_release(&source->nr_read);
-	source->has_next = false;
-	source->sent = 0;
-}
-
-/* One file */
+#include "read.h"
 
 static bool is_global(struct gtsc_reader *reader)
 {
@@ -353,7 +31,7 @@ static void look_again(struct gtsc_reader *reader)
 	int cpu;
 
 	for_each_cpu(cpu, reader->cpus)
-		reader->trace->sources[cpu].dry = false;
+		reader->trace->sources[cpu].empty = false;
 }
 
 /* The source with the oldest record, NULL if there is none */
@@ -365,7 +43,7 @@ struct gtsc_source *gtsc_oldest(struct gtsc_reader *reader, bool keep)
 	for_each_cpu(cpu, reader->cpus) {
 		struct gtsc_source *source = &reader->trace->sources[cpu];
 
-		if (find_next(reader->trace, source, keep) &&
+		if (gtsc_find_next(reader->trace, source, keep) &&
 		    (!oldest || source->next.time < oldest->next.time))
 			oldest = source;
 	}
@@ -374,16 +52,15 @@ struct gtsc_source *gtsc_oldest(struct gtsc_reader *reader, bool keep)
 }
 
 /*
- * A record gets its time when it is reserved, so an older one may be committed
- * on another CPU any time until its writer is done. All that are in work now,
- * and only they, have preemption disabled: after a grace period of RCU what is
- * older than now is complete.
+ * A record gets its time when it is reserved, so an older record may still be
+ * incomplete on another CPU. Its writer has preemption disabled until it commits:
+ * after a grace period of RCU, all records that are older than now are complete.
  */
 static void move_horizon(struct gtsc_reader *reader)
 {
 	u64 now = trace_timestamp();
 
-	/* If it is started after that, its records are newer. See start(). */
+	/* A channel that start() starts after this has only newer records */
 	smp_mb();
 	if (READ_ONCE(reader->trace->state) == GTSC_RUNNING)
 		synchronize_rcu();
@@ -392,12 +69,15 @@ static void move_horizon(struct gtsc_reader *reader)
 	look_again(reader);
 }
 
-static struct gtsc_source *next_source(struct gtsc_reader *reader, bool may_wait)
+/* The record that @file has got a part of, or else the oldest one; NULL if none */
+static struct gtsc_source *next_source(struct gtsc_reader *reader, const struct file *file,
+				       bool may_wait)
 {
 	struct gtsc_source *source;
 
+	/* Another file has got the head of the next record, and gets the rest */
 	if (reader->partial)
-		return reader->partial;
+		return reader->partial_file == file ? reader->partial : NULL;
 
 	source = gtsc_oldest(reader, true);
 	if (!is_global(reader))
@@ -419,46 +99,110 @@ static size_t header_size(struct trace_info *trace)
 	       sizeof(struct gtsc_record_header) : 0;
 }
 
-/* Copies what has not been sent of the header, as far as there is room for it */
-static size_t send_header(struct gtsc_source *source, size_t size, struct iov_iter *to)
+/* Copy what has not been sent of the next record, as far as there is room for it */
+static size_t copy_record(const struct gtsc_source *source, size_t header_len,
+			  struct iov_iter *to)
 {
 	struct gtsc_record_header header = {
 		.len	= source->next.len,
 		.cpu	= source->cpu,
 		.time	= source->next.time,
 	};
+	size_t sent = source->sent, n;
 
-	if (source->sent >= size)
-		return 0;
+	if (sent < header_len) {
+		sent += copy_to_iter((u8 *)&header + sent, header_len - sent, to);
+		if (sent < header_len)
+			return sent - source->sent;
+	}
+	n = sent - header_len;
 
-	return copy_to_iter((u8 *)&header + source->sent, size - source->sent, to);
+	return sent - source->sent + copy_to_iter(source->next.data + n,
+						  source->next.len - n, to);
+}
+
+static void wake_pollers(struct gtsc_reader *reader)
+{
+	wake_up_interruptible_poll(&reader->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/* The next record is all there again, for any file */
+static void end_partial(struct gtsc_reader *reader)
+{
+	reader->partial = NULL;
+	reader->partial_file = NULL;
+	wake_pollers(reader);
 }
 
 /*
- * Copy the next record of @source. Returns the number of bytes: less than there
- * is of it if there is no room for more, or if the memory cannot be written to.
+ * Copy the next record of @source, or as much of it as there is room for. Return
+ * the number of bytes, or 0 if the memory is not present: a page fault may take as
+ * long as user space likes, and must not be waited for with the lock held.
  */
 static size_t send(struct gtsc_reader *reader, struct gtsc_source *source,
 		   const struct file *file, struct iov_iter *to)
 {
 	size_t header = header_size(reader->trace);
-	size_t total = header + source->next.len;
-	size_t before = source->sent;
+	size_t left = header + source->next.len - source->sent;
+	size_t want = min(left, iov_iter_count(to)), n;
 
-	source->sent += send_header(source, header, to);
-	if (source->sent >= header)
-		source->sent += copy_to_iter(source->next.data + source->sent - header,
-					     total - source->sent, to);
-	before = source->sent - before;
+	lockdep_assert_held(&reader->lock);
 
-	reader->partial = NULL;
-	if (source->sent == total)
-		gtsc_consume(source);
-	else if (source->sent)
+	pagefault_disable();
+	n = copy_record(source, header, to);
+	pagefault_enable();
+	if (n < want) {
+		iov_iter_revert(to, n);
+		return 0;
+	}
+
+	if (n < left) {
+		source->sent += n;
 		reader->partial = source;
-	reader->partial_file = reader->partial ? file : NULL;
+		reader->partial_file = file;
+		return n;
+	}
 
-	return before;
+	gtsc_consume(source);
+	if (reader->partial)
+		end_partial(reader);
+
+	return n;
+}
+
+/*
+ * Copy records until there is no room for the next one. @first: not even a part of
+ * a record has been copied yet. Return the number of bytes. @missing: 0, or how
+ * many bytes of memory have to be made present to go on.
+ */
+static size_t read_records(struct gtsc_reader *reader, const struct file *file,
+			   struct iov_iter *to, bool first, size_t *missing)
+{
+	size_t header = header_size(reader->trace);
+	struct gtsc_source *source;
+	size_t copied = 0, left, n;
+
+	*missing = 0;
+	look_again(reader);
+	while (iov_iter_count(to)) {
+		source = next_source(reader, file, first);
+		if (!source)
+			break;
+
+		left = header + source->next.len - source->sent;
+		if (!first && left > iov_iter_count(to))
+			break;
+
+		n = send(reader, source, file, to);
+		if (!n) {
+			*missing = min(left, iov_iter_count(to));
+			break;
+		}
+		copied += n;
+		first = false;
+	}
+
+	return copied;
 }
 
 /**
@@ -468,7 +212,8 @@ static size_t send(struct gtsc_reader *reader, struct gtsc_source *source,
  * @to: where to
  *
  * As many whole records as there is room for. Only if there is no room for the
- * first one, a part of it, and the rest of it the next time.
+ * first one, a part of it, and the rest of it the next time. Until then there is
+ * nothing to read for others that have opened the file.
  *
  * Context: process context, may sleep.
  *
@@ -477,37 +222,19 @@ static size_t send(struct gtsc_reader *reader, struct gtsc_source *source,
 ssize_t gtsc_read(struct gtsc_reader *reader, const struct file *file,
 		  struct iov_iter *to)
 {
-	size_t header = header_size(reader->trace);
-	struct gtsc_source *source = NULL;
-	size_t copied = 0, left, n;
+	size_t copied = 0, missing;
 
-	if (mutex_lock_interruptible(&reader->lock))
-		return -ERESTARTSYS;
+	do {
+		if (mutex_lock_interruptible(&reader->lock))
+			return copied ?: -ERESTARTSYS;
+		copied += read_records(reader, file, to, !copied, &missing);
+		mutex_unlock(&reader->lock);
+	} while (missing && !fault_in_iov_iter_writeable(to, missing));
 
-	look_again(reader);
-	while (iov_iter_count(to)) {
-		source = next_source(reader, !copied);
-		if (!source)
-			break;
-
-		left = header + source->next.len - source->sent;
-		if (copied && left > iov_iter_count(to))
-			break;
-
-		n = send(reader, source, file, to);
-		copied += n;
-		if (n < left)
-			break;
-	}
-	mutex_unlock(&reader->lock);
-
-	if (!copied && source && iov_iter_count(to))
-		return -EFAULT;
-
-	return copied;
+	return copied || !missing ? copied : -EFAULT;
 }
 
-/* Who has got a part of a record, and goes, leaves all of it to the next one */
+/* A file that has got a part of a record is closed: others get all of that record */
 void gtsc_end_read(struct gtsc_reader *reader, const struct file *file)
 {
 	guard(mutex)(&reader->lock);
@@ -516,41 +243,85 @@ void gtsc_end_read(struct gtsc_reader *reader, const struct file *file)
 		return;
 
 	reader->partial->sent = 0;
-	reader->partial = NULL;
-	reader->partial_file = NULL;
+	end_partial(reader);
 }
 
-/* Whether a read would return something */
-bool gtsc_readable(struct gtsc_reader *reader)
+/* Whether a read of @file would return something */
+static bool is_readable(struct gtsc_reader *reader, const struct file *file)
 {
-	guard(mutex)(&reader->lock);
+	lockdep_assert_held(&reader->lock);
+
+	if (reader->partial)
+		return reader->partial_file == file;
 
 	look_again(reader);
 
 	return gtsc_oldest(reader, true);
 }
 
-/* Have the next record that is committed wake those who poll the file */
-void gtsc_arm_wake(struct gtsc_reader *reader)
+static void full_barrier(void *unused)
 {
-	int cpu;
-
-	for_each_cpu(cpu, reader->cpus)
-		WRITE_ONCE(per_cpu_ptr(reader->trace->cpu, cpu)->waiting, true);
-
-	/*
-	 * Before gtsc_readable() looks. As in ring_buffer_poll_wait(), writers have
-	 * no barrier for it: one that is just committing its record may not see it,
-	 * and then the one after it wakes the reader.
-	 */
+	/* See arm_wake() */
 	smp_mb();
 }
+
+/*
+ * Have the next record that is committed wake those who poll the file.
+ *
+ * A writer commits its record and then looks at @waiting; a reader sets @waiting
+ * and then looks for records. One of them has to see what the other has done. The
+ * writer has no barrier between the two, so the reader interrupts its CPU: after
+ * that, either the record is there, or its writer sees @waiting. Where @waiting is
+ * set already, a reader that held the lock before has done so.
+ */
+static void arm_wake(struct gtsc_reader *reader)
+{
+	bool armed = true;
+	int cpu;
+
+	lockdep_assert_held(&reader->lock);
+
+	for_each_cpu(cpu, reader->cpus) {
+		struct gtsc_cpu *c = per_cpu_ptr(reader->trace->cpu, cpu);
+
+		if (READ_ONCE(c->waiting))
+			continue;
+		WRITE_ONCE(c->waiting, true);
+		armed = false;
+	}
+
+	if (!armed)
+		on_each_cpu_mask(reader->cpus, full_barrier, NULL, true);
+}
+
+/**
+ * gtsc_poll - whether a read would return something
+ * @reader: the records of the file
+ * @file: the file, as it was opened
+ *
+ * If not, the next record that is committed wakes @reader->wait, which the caller
+ * is in already.
+ *
+ * Context: process context, may sleep.
+ */
+bool gtsc_poll(struct gtsc_reader *reader, const struct file *file)
+{
+	guard(mutex)(&reader->lock);
+
+	if (is_readable(reader, file))
+		return true;
+
+	arm_wake(reader);
+
+	return is_readable(reader, file);
+}
+EXPORT_SYMBOL_IF_KUNIT(gtsc_poll);
 
 static void wake(struct irq_work *work)
 {
 	struct gtsc_cpu *cpu = container_of(work, struct gtsc_cpu, wake);
 
-	wake_up_interruptible_poll(&cpu->reader->wait, EPOLLIN | EPOLLRDNORM);
+	wake_pollers(cpu->reader);
 }
 
 /* A channel */
@@ -592,7 +363,7 @@ int gtsc_init_readers(struct trace_info *trace)
 	return 0;
 }
 
-/* Let go of what belongs to the buffer, all of which has been read */
+/* Free pages and chunks of the buffer, all records of which have been read */
 void gtsc_forget_pages(struct trace_info *trace)
 {
 	int cpu;
@@ -600,7 +371,7 @@ void gtsc_forget_pages(struct trace_info *trace)
 	for_each_possible_cpu(cpu) {
 		struct gtsc_source *source = &trace->sources[cpu];
 
-		free_chunks(source);
+		gtsc_free_chunks(source);
 		source->cursor = (struct gtsc_cursor){ };
 		if (source->page)
 			ring_buffer_free_read_page(trace->buffer, cpu, source->page);
@@ -626,7 +397,7 @@ static unsigned int nr_readers(struct trace_info *trace)
 	return trace->flags & TRACE_GLOBAL_CHANNEL ? 1 : nr_cpu_ids;
 }
 
-/* All of them, in the order of their CPUs, by who holds gtsc_mutex */
+/* gtsc_mutex makes it safe to take the locks of all readers */
 void gtsc_lock_readers(struct trace_info *trace)
 {
 	lockdep_assert_held(&gtsc_mutex);
@@ -653,7 +424,7 @@ void gtsc_wake_readers(struct trace_info *trace)
 	}
 }
 
-/* The next read of any of the files starts with the oldest record there is */
+/* The next read of any file starts with the oldest record that is held */
 void gtsc_rewind(struct trace_info *trace)
 {
 	int cpu;
@@ -670,7 +441,7 @@ void gtsc_rewind(struct trace_info *trace)
 	gtsc_wake_readers(trace);
 }
 
-/* Have a page for a CPU: there is no allocating in a panic */
+/* Allocate the page of a CPU now: a panic cannot */
 void gtsc_prepare_dump(struct trace_info *trace, unsigned int cpu)
 {
 	struct gtsc_source *source = &trace->sources[cpu];

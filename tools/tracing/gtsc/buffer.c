@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc, the buffer layer: a thread for each trace file waits for records and
- * stores them. It ends when it is told to and has read all that there was then.
+ * gtsc, the buffer layer: a thread for each trace file reads records and stores them.
+ * At the end of the recording it reads all records that were written before.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -32,6 +32,7 @@ struct reader {
 	struct writer		*writer;
 	atomic_ullong		records;
 	atomic_ullong		bytes;
+	atomic_bool		ended;
 	int			error;
 };
 
@@ -72,8 +73,8 @@ static uint64_t count_records(const uint8_t *p, size_t len, uint64_t *time)
 }
 
 /*
- * A channel that somebody else has started may go on for ever. If its records have no
- * time that would tell when to end, it has a second.
+ * A channel that was running before may never be empty. If its records have no header,
+ * and so no time, read for one more second.
  */
 static bool endless(const struct reader *r, uint64_t end)
 {
@@ -89,13 +90,11 @@ static void *read_thread(void *data)
 	bool last;
 	ssize_t n;
 
-	if (!buf) {
+	if (!buf)
 		r->error = -ENOMEM;
-		return NULL;
-	}
 
-	for (;;) {
-		/* What was committed before we were told to end is there now */
+	while (buf) {
+		/* Records that were committed before @ending was set are there now */
 		last = atomic_load(&ending);
 		if (last && !end)
 			end = now_ns();
@@ -131,6 +130,7 @@ static void *read_thread(void *data)
 	free(buf);
 	if (r->error)
 		atomic_store(&failed, true);
+	atomic_store(&r->ended, true);
 
 	return NULL;
 }
@@ -172,7 +172,7 @@ static bool has_reader(unsigned int channel, unsigned int number)
 	return false;
 }
 
-/* Also those of a CPU that has come since the last time */
+/* For new files only: a CPU may have come since the last time */
 static int start_readers(struct channel *ch, unsigned int channel, struct writer *writer)
 {
 	struct dirent *entry;
@@ -194,6 +194,17 @@ static int start_readers(struct channel *ch, unsigned int channel, struct writer
 	return ret;
 }
 
+/* All channels have gone, and have been read to their ends */
+static bool all_ended(void)
+{
+	for (unsigned int i = 0; i < nr_readers; i++) {
+		if (!atomic_load(&readers[i].ended))
+			return false;
+	}
+
+	return true;
+}
+
 static void on_signal(int sig)
 {
 	interrupted = 1;
@@ -201,23 +212,27 @@ static void on_signal(int sig)
 
 struct totals {
 	unsigned long long records, bytes, dropped, overwritten;
+	bool unknown;	/* a channel has gone, and may have dropped more */
 };
 
 static void add_up(struct channel *channels, unsigned int nr, const struct totals *before,
 		   struct totals *now)
 {
 	struct stats stats;
+	struct channel *ch;
 
 	*now = (struct totals){ 0 };
 	for (unsigned int i = 0; i < nr_readers; i++) {
 		now->records += atomic_load(&readers[i].records);
 		now->bytes += atomic_load(&readers[i].bytes);
 	}
-	for (unsigned int i = 0; i < nr; i++) {
-		if (get_stats(&channels[i], &stats))
-			continue;
-		now->dropped += stats.full + stats.too_big + stats.nested;
-		now->overwritten += stats.overwritten;
+	for (ch = channels; ch < channels + nr; ch++) {
+		ch->gone = get_stats(ch, &stats);
+		if (!ch->gone)
+			ch->stats = stats;
+		now->unknown |= ch->gone;
+		now->dropped += ch->stats.full + ch->stats.too_big + ch->stats.nested;
+		now->overwritten += ch->stats.overwritten;
 	}
 	if (before) {
 		now->dropped -= before->dropped < now->dropped ? before->dropped : now->dropped;
@@ -228,9 +243,12 @@ static void add_up(struct channel *channels, unsigned int nr, const struct total
 
 static void show(const struct totals *t, double seconds, double rate, const char *end)
 {
-	fprintf(stderr, "%8.1f s %12llu records %10.0f/s %10.1f KiB ", seconds, t->records,
+	const char *least = t->unknown ? " at least" : "";
+
+	fprintf(stderr, "%8.1f s %12llu records %10.0f/s %10.1f KiB", seconds, t->records,
 		rate, t->bytes / 1024.0);
-	fprintf(stderr, "%8llu dropped %8llu overwritten%s", t->dropped, t->overwritten, end);
+	fprintf(stderr, "%s %8llu dropped%s %8llu overwritten%s", least, t->dropped, least,
+		t->overwritten, end);
 }
 
 static int start_channels(struct channel *channels, unsigned int nr)
@@ -253,7 +271,7 @@ static int start_channels(struct channel *channels, unsigned int nr)
 	return 0;
 }
 
-/* After that, nothing more is written to those that we have started */
+/* Stop the channels that start_channels() has started */
 static void stop_channels(struct channel *channels, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
@@ -283,7 +301,7 @@ static void wait_and_show(struct channel *channels, unsigned int nr, struct writ
 	struct totals t = { 0 };
 	unsigned long long shown = 0;
 
-	while (!interrupted && !atomic_load(&failed)) {
+	while (!interrupted && !atomic_load(&failed) && !all_ended()) {
 		usleep(100000);
 		now = now_ns();
 		if (options->seconds && (now - start) / 1e9 >= options->seconds)
@@ -303,11 +321,13 @@ static void wait_and_show(struct channel *channels, unsigned int nr, struct writ
 }
 
 /**
- * record - store what channels are written to
+ * record - store the records of channels
  * @channels: the channels; those that are not running are started, and stopped
  *	again at the end
  * @nr: their number
  * @options: where to, and how long: until SIGINT or SIGTERM if @seconds is 0
+ *
+ * Also ends when all channels have gone.
  *
  * Return: 0, or a negative errno after a message.
  */
@@ -352,6 +372,11 @@ int record(struct channel *channels, unsigned int nr, const struct record_option
 	}
 
 	add_up(channels, nr, &before, &all);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (channels[i].gone)
+			complain("%s: has gone; it may have dropped more than was seen",
+				 channels[i].name);
+	}
 	error = store_close(writer) ?: error;
 	if (error)
 		complain("%s: %s", options->output, strerror(-error));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gtsc, the data layer: merges the records of all channels and CPUs by their time,
- * out of a file or straight from the kernel, and has them printed.
+ * from a file or from the kernel, and prints them.
  */
 #define _GNU_SOURCE
 #include <byteswap.h>
@@ -205,7 +205,7 @@ static bool take_chunk(struct image *im, const struct store_chunk *chunk, size_t
 	switch (u32(chunk->type)) {
 	case CHUNK_CHANNEL:
 		if (channel >= MAX_CHANNELS || len != sizeof(names[0])) {
-			damage(im, pos, len, "a channel that makes no sense");
+			damage(im, pos, len, "a bad channel");
 			break;
 		}
 		memcpy(&names[channel], data, len);
@@ -217,7 +217,7 @@ static bool take_chunk(struct image *im, const struct store_chunk *chunk, size_t
 		    u32(chunk->file) < MAX_FILE)
 			add_block(channel, u32(chunk->file), data, len);
 		else
-			damage(im, pos, len, "records of a channel that is not known");
+			damage(im, pos, len, "records of an unknown channel");
 		break;
 	case CHUNK_END:
 		return true;
@@ -246,7 +246,7 @@ static void index_file(struct image *im)
 	while (pos < im->size) {
 		if (!get_chunk(im, pos, &chunk)) {
 			next = resync(im, pos);
-			damage(im, pos, next - pos, "not what was written there");
+			damage(im, pos, next - pos, "not a chunk");
 			pos = next;
 			continue;
 		}
@@ -256,7 +256,7 @@ static void index_file(struct image *im)
 				take_rest(im, &chunk, pos);
 				return;
 			}
-			damage(im, pos, next - pos, "not what was written there");
+			damage(im, pos, next - pos, "not a chunk");
 			pos = next;
 			continue;
 		}
@@ -271,7 +271,7 @@ static void index_file(struct image *im)
 		pos = next;
 	}
 
-	damage(im, im->size, 0, "no end: what was to come is missing");
+	damage(im, im->size, 0, "no end: the recording was cut off");
 }
 
 static int check_header(struct image *im)
@@ -289,7 +289,7 @@ static int check_header(struct image *im)
 	}
 	swapped = h.order == bswap_32(STORE_ORDER);
 	if (!swapped && h.order != STORE_ORDER) {
-		complain("%s: its byte order makes no sense", im->name);
+		complain("%s: bad byte order", im->name);
 		return -EINVAL;
 	}
 	if (u32(h.version) != STORE_VERSION) {
@@ -330,7 +330,7 @@ static int map_file(struct image *im)
  * @out: where to
  *
  * Return: 0; a negative errno if there is nothing to print, or the file is
- * damaged: then what there is of it has been printed.
+ * damaged: then the records that are whole have been printed.
  */
 int print_file(const char *name, const char *format, FILE *out)
 {
@@ -358,8 +358,8 @@ int print_file(const char *name, const char *format, FILE *out)
 /* The kernel */
 
 /*
- * Bounded by what the channel can hold: it may be running, and be written to while,
- * or even because, it is read.
+ * Read at most as much as the channel can hold: it may be running, and reading it may
+ * itself be traced.
  */
 static int drain(struct channel *ch, unsigned int channel, unsigned int file)
 {

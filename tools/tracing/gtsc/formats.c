@@ -89,7 +89,7 @@ GTSC_FORMAT(raw, "the bytes as they are")
 	fwrite(item->data, item->len, 1, out);
 }
 
-GTSC_FORMAT(count, "nothing but the length")
+GTSC_FORMAT(count, "the length of the record")
 {
 	print_where(item, out);
 	fprintf(out, "%u\n", item->len);

@@ -29,6 +29,11 @@ struct gtsc_record_header {
 
 /* Control */
 
+struct stats {
+	unsigned long long	written, read, unread, overwritten;
+	unsigned long long	full, too_big, nested;
+};
+
 struct channel {
 	char		path[MAX_PATH];
 	char		name[NAME_SIZE];
@@ -36,11 +41,8 @@ struct channel {
 	bool		flight;
 	bool		global;
 	bool		started;	/* by us */
-};
-
-struct stats {
-	unsigned long long	written, read, unread, overwritten;
-	unsigned long long	full, too_big, nested;
+	struct stats	stats;		/* as they were read last, while recording */
+	bool		gone;		/* they can no longer be read */
 };
 
 int find_channels(const char *what, struct channel *channels, unsigned int max);

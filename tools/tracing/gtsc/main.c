@@ -86,7 +86,24 @@ static int complain_of(const struct channel *ch, int ret)
 	return ret;
 }
 
-/* Those that are in that state already are left alone */
+/* A size can be changed while the channel is not running, and nothing is unread */
+static int complain_of_size(const struct channel *ch, int ret)
+{
+	char state[32];
+
+	if (ret != -EBUSY || get_state(ch, state, sizeof(state)))
+		return complain_of(ch, ret);
+
+	if (!strcmp(state, "running"))
+		complain("%s: is running: stop it first, with gtsc stop %s", ch->name, ch->name);
+	else
+		complain("%s: has unread records: read them first, for example with gtsc print %s",
+			 ch->name, ch->name);
+
+	return ret;
+}
+
+/* Channels that are in that state already are skipped */
 static int change_state(char **argv, const char *state)
 {
 	int nr = find(argv), ret = 0;
@@ -185,12 +202,12 @@ static int cmd_size(char **argv)
 
 	ret = get_number(ch, "sub_size", &old) ?: put_number(ch, "sub_size", sub_size);
 	if (ret)
-		return !!complain_of(ch, ret);
+		return !!complain_of_size(ch, ret);
 	ret = put_number(ch, "nr_sub", nr_sub);
 	if (ret)
 		put_number(ch, "sub_size", old);
 
-	return !!complain_of(ch, ret);
+	return !!complain_of_size(ch, ret);
 }
 
 static int cmd_record(int argc, char **argv)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gtsc: the file that records are stored in. It consists of chunks, each with a
- * checksum, so that what is whole of a damaged file can be told from what is not.
+ * checksum, so that the whole chunks of a damaged file can be found.
  */
 #include <errno.h>
 #include <pthread.h>

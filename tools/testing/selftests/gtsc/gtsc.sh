@@ -1,16 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# GTSC: what is written by gtsc_load.ko is what gtsc_check reads, and all that is
-# not is counted.
+# shellcheck disable=SC2317 # functions are called by wait_for
 #
-# usage: gtsc.sh [SECONDS]: how long the cases with a load take (default 2)
+# GTSC: gtsc_check reads what gtsc_load.ko has written, and all other records are
+# counted.
+#
+# usage: gtsc.sh [SECONDS]: how long each case with a load takes at least (default:
+# until $ENOUGH records have been read)
 
-SECS=${1:-2}
+SECS=${1:-0}
+ENOUGH=5000
 HERE=$(dirname "$(readlink -f "$0")")
 CHECK=${CHECK:-$HERE/gtsc_check}
 LOAD=/sys/module/gtsc_load/parameters
 ROOT=/sys/kernel/debug/gtsc_selftest
+MEMORY=/sys/kernel/debug/gtsc_load_memory
 TMP=$(mktemp -d)
 GLOBAL=1 FLIGHT=2 HEADER=4
 TASK=1 ALL=7
@@ -25,6 +30,15 @@ setup() { load setup "$1" gtsc_selftest "$2" "$3" "$4" "$5"; }
 # stat NAME KEY; counts N: sets attempts, written, discarded
 stat() { sed -n "s/^$2 //p" "$ROOT/$1/stats"; }
 counts() { read -r _ attempts written discarded < <(grep "^$1 " $LOAD/counts); }
+
+# at_least NAME KEY NUMBER
+at_least() { [ "$(stat "$1" "$2")" -ge "$3" ]; }
+
+# more NAME KEY NUMBER: waits until the statistic has grown by so much
+more() { wait_for "$3 more $2" at_least "$1" "$2" $(($(stat "$1" "$2") + $3)); }
+
+# in_poll PID: does it sleep in poll()? The number of the system call is that of x86_64.
+in_poll() { grep -q poll "/proc/$1/wchan" || grep -q '^7 ' "/proc/$1/syscall"; }
 
 # check_files NAME [OPTION...]: sets records, errors
 check_files()
@@ -42,7 +56,8 @@ result()
 	: "$bytes" "$wakeups" "$last"
 }
 
-# follow NAME [OPTION...]: check_files in the background; followed ends it
+# follow NAME [OPTION...]: check_files in the background; followed ends it, when it
+# has read all that was there before
 follow()
 {
 	local name=$1
@@ -155,23 +170,24 @@ flight()
 	ended flight
 }
 
-# under_load CASE FLAGS WHO OPTION...: with a reader
+# under_load CASE FLAGS WHO KEY OPTION...: with a reader, until that statistic, too,
+# has something
 under_load()
 {
-	local name=$1 flags=$2 who=$3
-	shift 3
+	local name=$1 flags=$2 who=$3 key=$4
+	shift 4
 	setup 0 a 4096 16 "$flags"
 	load start 0
 	follow a "$@"
 	load hammer 0 "$who" 400
 	sleep "$SECS"
+	wait_for "$name: records are read" at_least a read $ENOUGH
+	wait_for "$name: $key" at_least a "$key" 1
 	load rest 0
 	load stop 0
-	sleep 0.3
 	followed
 	closes "$name" a 0
 	all_counted "$name" "$(cat $ROOT/a/dropped)"
-	holds "$name: records were read" "$records > 100"
 	load cleanup 0
 	ended "$name"
 }
@@ -187,9 +203,9 @@ two_readers()
 	"$CHECK" -fH -b 5000 $ROOT/a/trace0 > "$TMP/two" &
 	two=$!
 	sleep "$SECS"
+	wait_for 'two readers of a file: records are read' at_least a read $ENOUGH
 	load rest 0
 	load stop 0
-	sleep 0.5
 	kill $one $two
 	wait $one
 	is 'two readers of a file: no record is wrong' 0 $?
@@ -209,7 +225,7 @@ dying_readers()
 	load hammer 0 $ALL 400
 	for i in 1 2 3 4 5 6; do
 		"$CHECK" -f -b $((i * 1000)) $ROOT/a/trace* > /dev/null &
-		sleep 0.2
+		more a read 100
 		kill -9 $!
 		wait $! 2> /dev/null
 	done
@@ -247,7 +263,7 @@ changes()
 		"$CHECK" -H $ROOT/a/trace* > "$TMP/out" || break
 		put $i $ROOT/a/nr_sub && put $((i * 1000)) $ROOT/a/sub_size && sizes=$((sizes + 1))
 		put running $ROOT/a/state
-		sleep 0.2
+		more a written 500
 		put 1 $ROOT/a/rewind
 	done
 	is 'changes: sizes changed' 6 $sizes
@@ -274,7 +290,7 @@ end_under_load()
 		load start 0
 		follow a
 		load hammer 0 $ALL 400
-		sleep 0.5
+		more a read 1000
 		load cleanup 0
 		wait "$follower"
 		is 'end under load: the reader comes to an end' 0 $?
@@ -298,7 +314,7 @@ bad_input()
 	fails 'an absurd sub_size' 'Invalid argument' setup 0 a 4000000000 8 0
 	fails 'an absurd nr_sub' 'Cannot allocate memory' setup 0 a 524288 4000000000 0
 	fails 'unknown flags' 'Invalid argument' setup 0 a 4096 8 64
-	fails 'last words of a normal channel' 'Invalid argument' setup 0 a 4096 8 8
+	fails 'a normal channel for panics' 'Invalid argument' setup 0 a 4096 8 8
 	fails 'a slash' 'Invalid argument' setup 0 a/b 4096 8 0
 	fails '65 characters' 'File name too long' setup 0 "$s65" 4096 8 0
 	fails '65 characters of the root' 'File name too long' load setup 0 "$s65" a 4096 8 0
@@ -344,7 +360,6 @@ bad_input()
 	load cleanup 0
 	ended 'bad input'
 }
-
 
 # One record in each context of a CPU, and one more
 nested()
@@ -466,21 +481,102 @@ hotplug()
 # A poll that waits is no busy one, and ends with the first record
 polled()
 {
-	local flags start
+	local flags
 	for flags in 0 $GLOBAL; do
 		setup 0 a 4096 8 "$flags"
 		load start 0
-		"$CHECK" -f -w 60000 -n 1 $ROOT/a/trace* > "$TMP/out" &
+		"$CHECK" -f -w -1 -n 1 $ROOT/a/trace* > "$TMP/out" &
 		follower=$!
-		sleep 1
-		start=$SECONDS
+		wait_for 'poll: sleeps' in_poll "$follower"
 		load write 0 1 $TASK 100
-		wait "$follower"
+		ends 'poll: ends with the first record' "$follower"
 		result
-		holds 'poll: ends with the first record' "$records >= 1 && $SECONDS - $start < 30"
+		is 'poll: no record is wrong' 0 "$errors"
 		holds 'poll: waits' "$wakeups < 10"
 		load cleanup 0
 	done
+}
+
+# A record that one reader has a part of is for no other, until that one goes
+parts()
+{
+	setup 0 a 4096 8 0
+	load start 0
+	load write 0 40 $TASK 100
+	load stop 0
+	exec 3< $ROOT/a/trace0 4< $ROOT/a/trace0
+	dd bs=10 count=1 <&3 > "$TMP/one" 2> /dev/null
+	dd bs=64k count=1 <&4 > "$TMP/two" 2> /dev/null
+	is 'parts: a head for one reader, nothing for the other' '10 0' \
+		"$(wc -c < "$TMP/one") $(wc -c < "$TMP/two")"
+	dd bs=1000 count=1 <&3 >> "$TMP/one" 2> /dev/null
+	dd bs=500 count=1 <&4 > "$TMP/two" 2> /dev/null
+	"$CHECK" "$TMP/one" > "$TMP/out"
+	result
+	holds 'parts: the rest for the first' "$records > 1 && $errors == 0"
+	"$CHECK" "$TMP/two" > "$TMP/out"
+	result
+	holds 'parts: whole records for the other' "$records > 1 && $errors == 0"
+
+	dd bs=10 count=1 <&3 > /dev/null 2>&1
+	"$CHECK" -f -w -1 -n 1 $ROOT/a/trace0 > "$TMP/out" 3<&- 4<&- &
+	follower=$!
+	wait_for 'parts: a poll of another reader sleeps' in_poll "$follower"
+	exec 3<&-
+	ends 'parts: and ends when the first one goes' "$follower"
+	result
+	is 'parts: with whole records' 0 "$errors"
+	exec 4<&-
+	load cleanup 0
+	ended parts
+}
+
+faults() { [ "$(cat "$MEMORY")" = "$1" ]; }
+
+# has_memory PID: lets it have what it waits for, until it has ended
+has_memory()
+{
+	put 1 "$MEMORY"
+	! kill -0 "$1" 2> /dev/null
+}
+
+# unhindered NAME COMMAND...: the command ends while the reader waits
+unhindered()
+{
+	local name=$1
+	shift
+	"$@" > /dev/null &
+	ends "$name" $!
+}
+
+# A reader may wait for its memory as long as user space likes: nobody waits for it
+waiting_reader()
+{
+	local reader
+	setup 0 a 4096 8 $((FLIGHT | HEADER))
+	load start 0
+	load write 0 16 $TASK 100
+	load stop 0
+	"$CHECK" -H -b 4000 -m $MEMORY $ROOT/a/trace* > "$TMP/first" &
+	reader=$!
+	wait_for 'waiting reader: waits for its memory' faults 1
+	unhindered 'waiting reader: rewind' put 1 $ROOT/a/rewind
+	unhindered 'waiting reader: another channel' setup 1 b 4096 8 0
+	unhindered 'waiting reader: and its end' load cleanup 1
+	unhindered 'waiting reader: start' put running $ROOT/a/state
+	"$CHECK" -H $ROOT/a/trace0 > "$TMP/out" &
+	ends 'waiting reader: another reader of its file' $!
+	result
+	holds 'waiting reader: which has got the records' "$records > 10 && $errors == 0"
+	counts 0
+	written=$((written - records))
+	unhindered 'waiting reader: the end of its channel' load cleanup 0
+	is 'waiting reader: still waits' 1 "$(cat $MEMORY)"
+	wait_for 'waiting reader: ends with its memory' has_memory $reader
+	cp "$TMP/first" "$TMP/out"
+	result
+	is 'waiting reader: has got all the other records' "$written 0" "$records $errors"
+	ended 'waiting reader'
 }
 
 if ! modprobe gtsc_load 2> /dev/null; then
@@ -493,15 +589,16 @@ CPUS=$(getconf _NPROCESSORS_CONF)
 
 normal
 flight
-under_load 'all contexts' 0 $ALL
-under_load 'all contexts, headers' $HEADER $ALL -H
-under_load 'a slow reader' $HEADER $ALL -H -p 20000
-under_load 'global' $((GLOBAL | HEADER)) $ALL -H
-under_load 'global without headers' $GLOBAL $ALL
-under_load 'flight, all contexts' $((FLIGHT | HEADER)) $ALL -H
-under_load 'flight, a slow reader' $((FLIGHT | HEADER)) $ALL -H -p 50000
-under_load 'global flight, a slow reader' $((GLOBAL | FLIGHT | HEADER)) $ALL -H -p 50000
-under_load 'splice' $HEADER $ALL -H -S
+under_load 'all contexts' 0 $ALL read
+under_load 'all contexts, headers' $HEADER $ALL read -H
+under_load 'a slow reader' $HEADER $ALL dropped_full -H -p 20000
+under_load 'global' $((GLOBAL | HEADER)) $ALL read -H
+under_load 'global without headers' $GLOBAL $ALL read
+under_load 'flight, all contexts' $((FLIGHT | HEADER)) $ALL read -H
+under_load 'flight, a slow reader' $((FLIGHT | HEADER)) $ALL overwritten -H -p 50000
+under_load 'global flight, a slow reader' $((GLOBAL | FLIGHT | HEADER)) $ALL overwritten -H \
+	-p 50000
+under_load 'splice' $HEADER $ALL read -H -S
 two_readers
 dying_readers
 changes
@@ -510,6 +607,8 @@ bad_input
 nested
 failing_allocations
 polled
+parts
+waiting_reader
 hotplug
 open_file
 rmmod gtsc_load

@@ -15,12 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LOAD_MAGIC	0x67747363
 #define NR_FILES	64
-#define MAX_CPUS		64
+#define MAX_CPUS	64
 #define NR_WHO		3
 #define MAX_RECORD	131072
 
@@ -57,6 +58,7 @@ static unsigned int nr_files;
 static uint64_t last_seq[MAX_CPUS][NR_WHO];
 static uint64_t records, bytes, errors, reads, wakeups;
 static bool headers, follow, use_splice;
+static const char *memory;
 static size_t read_size = 65536;
 static unsigned int pause_us;
 static int poll_ms = 1000;
@@ -66,14 +68,15 @@ static atomic_bool interrupted;
 static void show_usage(void)
 {
 	fprintf(stderr,
-		"usage: gtsc_check [-HfS] [-b BYTES] [-p USEC] [-n RECORDS] [-w MSEC] FILE...\n"
+		"usage: gtsc_check [-HfS] [-b BYTES] [-m FILE] [-n RECORDS] [-p USEC] [-w MSEC] FILE...\n"
 		"  -H  records have headers, in the order of time within a file\n"
 		"  -f  wait for more, until SIGTERM or the end of the channel\n"
 		"  -S  splice\n"
 		"  -b  bytes that are read at once\n"
-		"  -p  pause after each read\n"
+		"  -m  read into memory that is mapped from this file\n"
 		"  -n  end after so many records\n"
-		"  -w  wait as long for records (1000)\n");
+		"  -p  pause after each read\n"
+		"  -w  wait as long for records (1000; -1: as long as it takes)\n");
 	exit(2);
 }
 
@@ -216,13 +219,28 @@ static bool wait_for_more(void)
 	return open;
 }
 
+static void *get_memory(size_t size)
+{
+	void *p;
+	int fd;
+
+	if (!memory)
+		return malloc(size);
+
+	fd = open(memory, O_RDWR);
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
 static void open_file(const char *name)
 {
 	struct file *f = &files[nr_files++];
 
 	f->name = name;
 	f->fd = open(name, O_RDONLY);
-	f->buf = malloc(MAX_RECORD * 2 + read_size);
+	f->buf = get_memory(MAX_RECORD * 2 + read_size);
 	if (f->fd < 0 || !f->buf || (use_splice && pipe(f->pipe))) {
 		perror(name);
 		exit(2);
@@ -254,7 +272,7 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = stop };
 	int opt;
 
-	while ((opt = getopt(argc, argv, "HfSb:p:n:w:")) != -1) {
+	while ((opt = getopt(argc, argv, "HfSb:m:n:p:w:")) != -1) {
 		switch (opt) {
 		case 'H':
 			headers = true;
@@ -267,6 +285,9 @@ int main(int argc, char **argv)
 			break;
 		case 'b':
 			read_size = strtoul(optarg, NULL, 0);
+			break;
+		case 'm':
+			memory = optarg;
 			break;
 		case 'p':
 			pause_us = strtoul(optarg, NULL, 0);
@@ -289,9 +310,12 @@ int main(int argc, char **argv)
 	sigaction(SIGTERM, &sa, NULL);
 
 	while (records < max_records) {
+		/* After SIGTERM, all that was there at that time is read */
+		bool last = interrupted;
+
 		if (read_all())
 			continue;
-		if (!follow || interrupted || !wait_for_more())
+		if (!follow || last || !wait_for_more())
 			break;
 	}
 

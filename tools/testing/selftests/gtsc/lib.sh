@@ -26,13 +26,52 @@ holds()
 	if (( $2 )); then is "$1" "$2" "$2"; else is "$1" "$2" false; fi
 }
 
-# fails NAME ERROR COMMAND...
+# check NAME COMMAND...: the command succeeds
+check()
+{
+	local name=$1
+	shift
+	"$@"
+	is "$name" 0 $?
+}
+
+# fails NAME ERROR COMMAND...: with that at the end of what it says
 fails()
 {
 	local name=$1 error=$2 got
 	shift 2
 	got=$("$@" 2>&1 > /dev/null) && got=success
 	is "$name" "$error" "${got##*: }"
+}
+
+# wait_for NAME COMMAND...: until the command succeeds. A test must not depend on the
+# speed of the machine: the limit is for what never comes.
+wait_for()
+{
+	local name=$1 end=$((SECONDS + 300))
+	shift
+	until "$@"; do
+		if (( SECONDS > end )); then
+			is "$name" "$*" 'not within 5 minutes'
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+# ends NAME PID: waits for a process in the background, whose status has to be 0
+ends()
+{
+	local end=$((SECONDS + 120))
+	while kill -0 "$2" 2> /dev/null; do
+		if (( SECONDS > end )); then
+			is "$1" 'to end' 'not within 2 minutes'
+			return
+		fi
+		sleep 0.05
+	done
+	wait "$2"
+	is "$1" 0 $?
 }
 
 put() { echo "$1" > "$2"; }
