@@ -10,7 +10,7 @@
 # until $ENOUGH records have been read)
 
 SECS=${1:-0}
-ENOUGH=5000
+ENOUGH=3000
 HERE=$(dirname "$(readlink -f "$0")")
 CHECK=${CHECK:-$HERE/gtsc_check}
 LOAD=/sys/module/gtsc_load/parameters
