@@ -2,10 +2,10 @@
 /*
  * Trampolines of ftrace with call sites by -fpatchable-function-entry
  *
- * See ftrace_dyn.c for the stub at the start of a function that gets here.
+ * See ftrace_dyn.c for the call site at the start of a function that jumps here.
  *
- * This is assembled with .set reorder unless stated: delay slots, and the load
- * delays of MIPS I, are the assembler's business.
+ * Unless stated, this is assembled with .set reorder: the assembler fills delay
+ * slots and observes the load delays of MIPS I.
  */
 
 #include <asm/asm.h>
@@ -14,17 +14,17 @@
 #include <asm/mipsregs.h>
 #include <asm/regdef.h>
 
-#define stub_ra		$FTRACE_STUB_RA
-#define stub_mode	$FTRACE_STUB_MODE
+#define site_ra		$FTRACE_SITE_RA
+#define site_mode	$FTRACE_SITE_MODE
 
-/* The li of the stub extends the sign of FTRACE_MODE_FULL. */
+/* The li of the call site extends the sign of FTRACE_MODE_REGS. */
 #define FTRACE_TARGETS_BASE		ftrace_targets
-#define FTRACE_TARGETS_BASE_FULL	ftrace_targets + FTRACE_MODE_FULL
+#define FTRACE_TARGETS_BASE_REGS	ftrace_targets + FTRACE_MODE_REGS
 
 	.set	reorder
 	.set	noat
 
-	/* What a function may be given, apart from the stack */
+	/* The registers that a caller may pass something in */
 	.macro	for_each_arg_reg op
 	\op	$4, PT_R4(sp)
 	\op	$5, PT_R5(sp)
@@ -41,8 +41,8 @@
 	.endm
 
 	/*
-	 * All others, but for $30, that are saved as they are and restored.  What
-	 * the stub has left in stub_ra and stub_mode isn't.
+	 * The other registers that are saved as they are and restored, except $30.
+	 * What the call site leaves in site_ra and site_mode is saved only.
 	 */
 	.macro	for_each_other_reg op
 	\op	$2, PT_R2(sp)
@@ -66,23 +66,23 @@
 	\op	$25, PT_R25(sp)
 	.endm
 
-	/* Go on at the address in $1. */
+	/* Continue at the address in $1. */
 	.macro	resume
 	for_each_arg_reg LONG_L
 	.set		noreorder
 	jr		$1
-	PTR_ADDIU	sp, FREGS_SIZE		/* not before, for the unwinder */
+	PTR_ADDIU	sp, FREGS_SIZE		/* last, for the unwinder */
 	.set		reorder
 	.endm
 
 	/*
-	 * Call what the element of ftrace_targets says that is stub_mode from
-	 * \base, with $4 and $5 set already.  Elements are aligned to their size,
-	 * so their second half is within reach of the same %hi.
+	 * Call the element of ftrace_targets that is site_mode from \base, with $4
+	 * and $5 set already.  Elements are aligned to their size, so the same %hi
+	 * reaches their second half.
 	 */
 	.macro	call_target base
 	lui		$1, %hi(\base)
-	PTR_ADDU	$1, $1, stub_mode
+	PTR_ADDU	$1, $1, site_mode
 	PTR_L		t9, %lo(\base)($1)
 	PTR_L		$6, %lo(\base)+PTRSIZE($1)	/* a2: op */
 	.set		noreorder
@@ -92,27 +92,27 @@
 	.endm
 
 /*
- * The stub of a traced function jumps here, with the callee's view of the
- * registers except for
+ * The call site of a traced function jumps here.  The registers are those that
+ * the function was called with, except for
  *
  *	AT		the address of ftrace_caller
- *	stub_ra		the address behind the stub
- *	stub_mode	the offset of an element of ftrace_targets, which is what to
- *			call; plus FTRACE_MODE_FULL, which makes it negative: save
- *			and restore all registers
+ *	site_ra		the address behind the call site
+ *	site_mode	the offset of the element of ftrace_targets to call; plus
+ *			FTRACE_MODE_REGS, which makes it negative, to save and
+ *			restore all registers
  *
- * These three have no values to preserve, they are free at the start of a
- * function.
+ * These three are free at the start of a function, so there is nothing to
+ * preserve in them.
  *
- * The lower half of the address has to be zero, as the stub sets the upper half
- * alone.  The linker script sees to that: this is the start of the kernel's
- * text if possible, or else between two stretches of it.  Some machines may be
- * started there; then the first word is a jump to the kernel's entry, until
- * ftrace_dyn_arch_init() makes it what ftrace_caller starts with.
+ * The lower half of the address must be zero, since the call site loads the
+ * upper half only.  The linker script puts ftrace_caller at the start of the
+ * kernel's text if possible, or else between two stretches of it.  Some machines
+ * may be started at the start of the text; there, the first word is a jump to
+ * the kernel's entry until ftrace_dyn_arch_init() replaces it.
  *
- * The unwinder takes this for an ordinary function when it's interrupted: the
- * stack pointer is adjusted and ra is saved early, and there is no other symbol
- * within that kallsyms would know.
+ * When this is interrupted, the unwinder takes it for an ordinary function: the
+ * stack pointer is adjusted and ra is saved early, and kallsyms has no other
+ * symbol within it.
  */
 	.section .text..ftrace_entry, "ax"
 #ifdef FTRACE_ENTRY_FIRST
@@ -130,28 +130,28 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	for_each_arg_reg LONG_S
 	LONG_S		$1, PT_R29(sp)
 	LONG_S		$30, PT_R30(sp)
-	LONG_S		stub_mode, FREGS_MODE(sp)
-	LONG_S		stub_ra, FREGS_STUB_RA(sp)
+	LONG_S		site_mode, FREGS_MODE(sp)
+	LONG_S		site_ra, FREGS_SITE_RA(sp)
 	LONG_S		ra, FREGS_PARENT_IP(sp)
-	PTR_ADDIU	$4, stub_ra, -MCOUNT_INSN_SIZE	/* a0: ip */
+	PTR_ADDIU	$4, site_ra, -MCOUNT_INSN_SIZE	/* a0: ip */
 	LONG_S		$4, PT_EPC(sp)
 	.set		noreorder
-	bltz		stub_mode, .Lfull
+	bltz		site_mode, .Lregs
 	move		$5, ra				/* a1: parent_ip */
 	.set		reorder
 
-	LONG_S		stub_ra, FREGS_RESUME(sp)
+	LONG_S		site_ra, FREGS_RESUME(sp)
 	call_target	FTRACE_TARGETS_BASE
 .Largs_return:
 	LONG_L		$1, FREGS_RESUME(sp)
 	resume
 
-.Lfull:
+.Lregs:
 	for_each_other_reg LONG_S
 	LONG_S		zero, PT_R0(sp)
 	LONG_S		zero, PT_R1(sp)
-	LONG_S		stub_ra, PT_R12(sp)
-	LONG_S		stub_mode, PT_R13(sp)
+	LONG_S		site_ra, PT_R12(sp)
+	LONG_S		site_mode, PT_R13(sp)
 	LONG_S		zero, PT_R26(sp)
 	LONG_S		zero, PT_R27(sp)
 	LONG_S		gp, PT_R28(sp)
@@ -168,13 +168,13 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	LONG_S		zero, PT_CAUSE(sp)
 	LONG_S		zero, FREGS_DIRECT_TRAMP(sp)
 	move		$16, $4				/* ip */
-	call_target	FTRACE_TARGETS_BASE_FULL
-.Lfull_return:
+	call_target	FTRACE_TARGETS_BASE_REGS
+.Lregs_return:
 
 	/*
-	 * Where to? As a rule into the traced function, behind its stub, or
-	 * somewhere else if so asked for, and in either case by way of a direct
-	 * trampoline if there is one, which finds it in stub_ra.
+	 * Continue in the traced function, behind its call site, or where a tracer
+	 * has set cp0_epc to.  If there is a direct trampoline, continue there, with
+	 * that address in site_ra.
 	 */
 	LONG_L		$1, PT_EPC(sp)
 	LONG_L		$3, FREGS_DIRECT_TRAMP(sp)
@@ -184,7 +184,7 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	PTR_ADDIU	$1, $16, MCOUNT_INSN_SIZE
 .Lelsewhere:
 	bnez		$3, .Ldirect
-	LONG_L		$24, PT_R24(sp)
+	move		site_ra, $1
 	.set		reorder
 
 .Lrestore:
@@ -194,12 +194,11 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	mthi		$2
 	mtlo		$3
 #endif
-	/* sp and gp, the thread_info, are the task's, whatever a tracer says. */
+	/* Tracers can't change sp and gp: they are the task's stack and thread_info. */
 	for_each_other_reg LONG_L
 	resume
 
 .Ldirect:
-	move		stub_ra, $1
 	move		$1, $3
 	b		.Lrestore
 	END(ftrace_caller)
@@ -208,10 +207,10 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	.align	PTRLOG
 EXPORT(ftrace_call_returns)
 	PTR_WD		.Largs_return
-	PTR_WD		.Lfull_return
+	PTR_WD		.Lregs_return
 
 	.text
-/* The tracer when there is none */
+/* The tracer that does nothing */
 LEAF(ftrace_stub)
 	jr		ra
 	END(ftrace_stub)
@@ -219,15 +218,18 @@ LEAF(ftrace_stub)
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 /* The direct trampoline that does nothing */
 LEAF(ftrace_stub_direct_tramp)
-	jr		stub_ra
+	jr		site_ra
 	END(ftrace_stub_direct_tramp)
 #endif
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /*
- * A function that the graph tracer follows returns here.  ra has this very
- * address, and by saving it the unwinder gets here once more and then asks
- * ftrace_graph_ret_addr() for the caller.
+ * A function that the graph tracer follows returns here.  The unwinder finds the
+ * saved ra, which is this address, and asks ftrace_graph_ret_addr() for the
+ * caller.
+ *
+ * Of the frame, only what ftrace_regs_get_*() of a returning function read is
+ * set; in particular neither PT_STATUS nor PT_R7.
  */
 NESTED(return_to_handler, FREGS_SIZE, ra)
 	PTR_ADDIU	sp, -FREGS_SIZE

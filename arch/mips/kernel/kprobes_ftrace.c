@@ -6,10 +6,10 @@
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 
-/* Rarely wanted, and out of the way of those that don't */
+/* Not inlined, since few probes have a post_handler() */
 static noinline void run_post_handler(struct kprobe *p, struct pt_regs *regs)
 {
-	/* The stub as a whole is what was stepped over. */
+	/* What was stepped over is the whole call site. */
 	regs->cp0_epc = (unsigned long)p->addr + MCOUNT_INSN_SIZE;
 	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_SSDONE;
 	p->post_handler(p, regs, 0);
@@ -36,9 +36,9 @@ static nokprobe_inline void run_probe(unsigned long ip, struct pt_regs *regs)
 	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
 
 	/*
-	 * For the handlers, as if the probe were a breakpoint, whatever another
-	 * ops has changed.  If pre_handler() returns nonzero, it has set up
-	 * where to go on: no post_handler() then.
+	 * The handlers see the address that they would see at a breakpoint, even if
+	 * another ops has changed it.  If pre_handler() returns nonzero, it has set
+	 * the address to continue at, and post_handler() is not called.
 	 */
 	orig_ip = regs->cp0_epc;
 	regs->cp0_epc = (unsigned long)p->addr;
@@ -54,9 +54,11 @@ static nokprobe_inline void run_probe(unsigned long ip, struct pt_regs *regs)
 /*
  * Called for each function that has a probe at its start.
  *
- * That current_kprobe is set keeps this from recursing: a probe that is hit while
- * the handlers of another one run is counted as missed.  To look for the probe
- * calls nothing that can be probed, unless the use of RCU lists is checked.
+ * This needs no ftrace_test_recursion_trylock(): while handlers run, current_kprobe
+ * is set, and a probe that they hit is counted as missed, as at a breakpoint.  With
+ * the lock, it would be missed without being counted, and function tracers would
+ * not see what handlers call.  Outside of the handlers, nothing is called here that
+ * can be probed, except by CONFIG_PROVE_RCU_LIST in get_kprobe().
  */
 void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *ops, struct ftrace_regs *fregs)

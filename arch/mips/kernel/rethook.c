@@ -8,7 +8,7 @@
 
 #include "rethook.h"
 
-/* Called by arch_rethook_trampoline(), returns the real return address. */
+/* Called by arch_rethook_trampoline(), returns the real return address */
 unsigned long __used arch_rethook_trampoline_callback(struct pt_regs *regs)
 {
 	return rethook_trampoline_handler(regs, kernel_stack_pointer(regs));
@@ -17,8 +17,8 @@ unsigned long __used arch_rethook_trampoline_callback(struct pt_regs *regs)
 NOKPROBE_SYMBOL(arch_rethook_trampoline_callback);
 
 /*
- * There is no frame pointer, but the stack pointer is the same at the entry of
- * a function and after its return.
+ * There is no frame pointer.  The stack pointer takes its place, as it is the same at
+ * the entry of a function and after its return.
  */
 void arch_rethook_prepare(struct rethook_node *rhn, struct pt_regs *regs,
 			  bool mcount)

@@ -12,7 +12,7 @@
 	.set	reorder
 	.set	noat
 
-	/* All but $1, and gp, sp and ra */
+	/* All except $1, gp, sp and ra */
 	.macro	for_each_caller_saved_reg op
 	\op	$2, PT_R2(sp)
 	\op	$3, PT_R3(sp)
@@ -33,13 +33,13 @@
 	.endm
 
 /*
- * A function with a return hook returns here.  The handlers may look at all
- * registers and change the return values.  ra has this very address, and by
- * saving it the unwinder gets here once more and then asks
- * rethook_find_ret_addr() for the caller.
+ * A function with a return hook returns here.  The handlers may read all
+ * registers and change the return values.  The unwinder finds the saved ra, which
+ * is this address, and asks rethook_find_ret_addr() for the caller.
  *
- * A caller in the same file may know which registers the function leaves alone
- * (-fipa-ra), so all are restored.
+ * All registers are restored: a kretprobe may be at a function that ftrace can't
+ * trace, in a file that is compiled with -fipa-ra, where a caller may rely on the
+ * registers that the function leaves alone.
  */
 NESTED(arch_rethook_trampoline, PT_SIZE, ra)
 	PTR_ADDIU	sp, -PT_SIZE

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit test of the registers that pass through the trampoline of ftrace
+ * KUnit test of the registers that pass through the trampolines of ftrace
+ *
+ * While it runs, user space can trace its functions, too: see test_return_value().
  */
 
 #include <kunit/test.h>
+#include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/math.h>
 #include <linux/module.h>
 #include <linux/string.h>
@@ -14,26 +18,26 @@
 
 #define NR_REG_ARGS	(IS_ENABLED(CONFIG_32BIT) ? 4 : 8)
 
-/* zero, k0 and k1, gp, sp, ra: can't be planted */
+/* zero, k0 and k1, gp, sp, ra: these can't be set */
 #define REGS_FIXED	(BIT(0) | BIT(26) | BIT(27) | BIT(28) | BIT(29) | BIT(31))
-/* at and what the stub overwrites */
-#define REGS_STUB	(BIT(1) | BIT(FTRACE_STUB_RA) | BIT(FTRACE_STUB_MODE))
-/* What a caller finds unchanged */
+/* at, and what the call site overwrites */
+#define REGS_SITE	(BIT(1) | BIT(FTRACE_SITE_RA) | BIT(FTRACE_SITE_MODE))
+/* What a function preserves */
 #define REGS_SAVED	(GENMASK(23, 16) | BIT(30))
-/* What a function may be given; the static chain is $15 */
+/* What a caller may pass to a function; $15 is the static chain */
 #define REGS_GIVEN \
 	(GENMASK(4 + NR_REG_ARGS - 1, 4) | BIT(15) | BIT(28) | BIT(29) | BIT(31))
 
 struct ftrace_test_regs ftrace_test_seen;
 unsigned long ftrace_test_direct_calls;
 
-/* What the tracer met, and what it is to do */
+/* What the tracer has seen, and what it is to do */
 static struct {
 	int calls;
 	unsigned long ip;
 	unsigned long parent_ip;
 	struct ftrace_ops *op;
-	bool full;
+	bool has_regs;
 	bool user;
 	struct pt_regs regs;
 	unsigned long args[12];
@@ -63,7 +67,7 @@ static void tracer(unsigned long ip, unsigned long parent_ip,
 	traced.ip = ip;
 	traced.parent_ip = parent_ip;
 	traced.op = op;
-	traced.full = regs;
+	traced.has_regs = regs;
 	traced.sp = ftrace_regs_get_stack_pointer(fregs);
 	traced.fregs_ip = ftrace_regs_get_instruction_pointer(fregs);
 	for (i = 0; i < NR_REG_ARGS + FTRACE_TEST_STACK_ARGS; i++)
@@ -128,7 +132,7 @@ static void trace_start(struct kunit *test, struct ftrace_ops *ops,
 	KUNIT_ASSERT_EQ(test, ret, 0);
 }
 
-/* Not ftrace_free_filter(), as the ops will be used again. */
+/* Not ftrace_free_filter(), as the ops is used again */
 static void reset_filter(struct kunit *test, struct ftrace_ops *ops,
 			 void (*func)(void))
 {
@@ -143,6 +147,15 @@ static void trace_stop(struct kunit *test, struct ftrace_ops *ops,
 {
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
 	reset_filter(test, ops, func);
+}
+
+/* Call plant() before, and then tell the tracer what to do. */
+static void call_traced(struct kunit *test, struct ftrace_ops *ops,
+			void (*func)(void))
+{
+	trace_start(test, ops, func);
+	call();
+	trace_stop(test, ops, func);
 }
 
 static void expect_regs(struct kunit *test, const char *who,
@@ -182,7 +195,7 @@ static void expect_hi_lo(struct kunit *test, unsigned long hi, unsigned long lo,
 }
 
 static void expect_traced(struct kunit *test, struct ftrace_ops *ops,
-			  void (*func)(void), bool full)
+			  void (*func)(void), bool has_regs)
 {
 	int i;
 
@@ -192,7 +205,7 @@ static void expect_traced(struct kunit *test, struct ftrace_ops *ops,
 	KUNIT_EXPECT_EQ(test, traced.fregs_ip, (unsigned long)func);
 	KUNIT_EXPECT_EQ(test, traced.parent_ip, planted(31));
 	KUNIT_EXPECT_EQ(test, traced.sp, planted(29));
-	KUNIT_EXPECT_EQ(test, traced.full, full);
+	KUNIT_EXPECT_EQ(test, traced.has_regs, has_regs);
 
 	for (i = 0; i < NR_REG_ARGS; i++)
 		KUNIT_EXPECT_EQ(test, traced.args[i], in.regs[4 + i]);
@@ -201,7 +214,7 @@ static void expect_traced(struct kunit *test, struct ftrace_ops *ops,
 				~in.regs[4 + i]);
 }
 
-/* The stub doesn't do any harm when it's off. */
+/* A call site that is off has no effect. */
 static void test_off(struct kunit *test)
 {
 	plant(ftrace_test_target);
@@ -210,16 +223,14 @@ static void test_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, traced.calls, 0);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
 	expect_regs(test, "function", ftrace_test_seen.regs,
-		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_SITE, planted);
 	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
 }
 
 static void test_args(struct kunit *test)
 {
 	plant(ftrace_test_target);
-	trace_start(test, &args_ops, ftrace_test_target);
-	call();
-	trace_stop(test, &args_ops, ftrace_test_target);
+	call_traced(test, &args_ops, ftrace_test_target);
 
 	expect_traced(test, &args_ops, ftrace_test_target, false);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
@@ -228,46 +239,37 @@ static void test_args(struct kunit *test)
 	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
 }
 
-static void check_goto(struct kunit *test, struct ftrace_ops *ops, bool full)
+static void call_goto(struct kunit *test, struct ftrace_ops *ops, bool has_regs,
+		      void (*to)(void))
 {
 	plant(ftrace_test_target);
-	traced.goto_ip = (unsigned long)ftrace_test_other;
-	trace_start(test, ops, ftrace_test_target);
-	call();
-	trace_stop(test, ops, ftrace_test_target);
+	traced.goto_ip = (unsigned long)to;
+	call_traced(test, ops, ftrace_test_target);
 
-	expect_traced(test, ops, ftrace_test_target, full);
+	expect_traced(test, ops, ftrace_test_target, has_regs);
+}
+
+static void check_goto(struct kunit *test, struct ftrace_ops *ops, bool has_regs)
+{
+	call_goto(test, ops, has_regs, ftrace_test_other);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_OTHER_RET);
 	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[31], 0);
 	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
-}
 
-/* Where the function is anyway: neither its stub nor its tracer once more */
-static void check_goto_itself(struct kunit *test, struct ftrace_ops *ops,
-			      bool full)
-{
-	plant(ftrace_test_target);
-	traced.goto_ip = (unsigned long)ftrace_test_target;
-	trace_start(test, ops, ftrace_test_target);
-	call();
-	trace_stop(test, ops, ftrace_test_target);
-
-	expect_traced(test, ops, ftrace_test_target, full);
+	/* To the function itself: neither the call site nor the tracer runs again. */
+	call_goto(test, ops, has_regs, ftrace_test_target);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
 }
 
 static void test_args_goto(struct kunit *test)
 {
 	check_goto(test, &args_ops, false);
-	check_goto_itself(test, &args_ops, false);
 }
 
 static void test_regs(struct kunit *test)
 {
 	plant(ftrace_test_target);
-	trace_start(test, &regs_ops, ftrace_test_target);
-	call();
-	trace_stop(test, &regs_ops, ftrace_test_target);
+	call_traced(test, &regs_ops, ftrace_test_target);
 
 	expect_traced(test, &regs_ops, ftrace_test_target, true);
 	KUNIT_EXPECT_FALSE(test, traced.user);
@@ -277,10 +279,10 @@ static void test_regs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, traced.regs.cp0_cause, 0);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
 	expect_regs(test, "tracer", traced.regs.regs,
-		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_SITE, planted);
 	expect_hi_lo(test, traced.regs.hi, traced.regs.lo, in.hi, in.lo);
 	expect_regs(test, "function", ftrace_test_seen.regs,
-		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_SITE, planted);
 	expect_hi_lo(test, ftrace_test_seen.hi, ftrace_test_seen.lo,
 		     in.hi, in.lo);
 	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
@@ -290,15 +292,13 @@ static void test_regs_change(struct kunit *test)
 {
 	plant(ftrace_test_target);
 	traced.change = true;
-	trace_start(test, &regs_ops, ftrace_test_target);
-	call();
-	trace_stop(test, &regs_ops, ftrace_test_target);
+	call_traced(test, &regs_ops, ftrace_test_target);
 
 	expect_traced(test, &regs_ops, ftrace_test_target, true);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
-	/* All but those that are needed for the way back. */
+	/* All but those that are needed to return */
 	expect_regs(test, "function", ftrace_test_seen.regs,
-		    ~(REGS_FIXED | REGS_STUB), changed);
+		    ~(REGS_FIXED | REGS_SITE), changed);
 	expect_regs(test, "function", ftrace_test_seen.regs,
 		    BIT(28) | BIT(29) | BIT(31), planted);
 	expect_hi_lo(test, ftrace_test_seen.hi, ftrace_test_seen.lo,
@@ -308,10 +308,9 @@ static void test_regs_change(struct kunit *test)
 static void test_regs_goto(struct kunit *test)
 {
 	check_goto(test, &regs_ops, true);
-	check_goto_itself(test, &regs_ops, true);
 }
 
-/* What the stub asks for follows the ops that come and go. */
+/* The mode of the call site follows the ops that come and go. */
 static void test_both(struct kunit *test)
 {
 	plant(ftrace_test_target);
@@ -319,9 +318,9 @@ static void test_both(struct kunit *test)
 	trace_start(test, &regs_ops, ftrace_test_target);
 	call();
 	KUNIT_EXPECT_EQ(test, traced.calls, 2);
-	KUNIT_EXPECT_TRUE(test, traced.full);
+	KUNIT_EXPECT_TRUE(test, traced.has_regs);
 	expect_regs(test, "function", ftrace_test_seen.regs,
-		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_SITE, planted);
 
 	trace_stop(test, &regs_ops, ftrace_test_target);
 	plant(ftrace_test_target);
@@ -356,10 +355,10 @@ static void test_direct(struct kunit *test)
 	call();
 	KUNIT_EXPECT_EQ(test, ftrace_test_direct_calls, 1);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
-	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[FTRACE_STUB_RA],
+	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[FTRACE_SITE_RA],
 			(unsigned long)ftrace_test_target + MCOUNT_INSN_SIZE);
 	expect_regs(test, "function", ftrace_test_seen.regs,
-		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_SITE, planted);
 
 	/* Together with a tracer */
 	trace_start(test, &args_ops, ftrace_test_target);
@@ -368,7 +367,7 @@ static void test_direct(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_test_direct_calls, 2);
 	KUNIT_EXPECT_EQ(test, traced.calls, 1);
 	expect_regs(test, "function", ftrace_test_seen.regs,
-		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_SITE, planted);
 	trace_stop(test, &args_ops, ftrace_test_target);
 
 	ret = unregister_ftrace_direct(&direct_ops,
@@ -385,16 +384,83 @@ static void test_kernel_function(struct kunit *test)
 
 	plant(func);
 	in.regs[4] = 1000000;
-	trace_start(test, &regs_ops, func);
-	call();
-	trace_stop(test, &regs_ops, func);
+	call_traced(test, &regs_ops, func);
 
 	expect_traced(test, &regs_ops, func, true);
 	KUNIT_EXPECT_EQ(test, out.regs[2], 1000);
 	expect_regs(test, "tracer", traced.regs.regs,
-		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_STUB, planted);
+		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_SITE, planted);
 	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
 }
+
+static int returned_to_probe;
+static unsigned long returned_value;
+
+static void probe_exit(struct fprobe *fp, unsigned long entry_ip,
+		       unsigned long ret_ip, struct pt_regs *regs,
+		       void *entry_data)
+{
+	returned_to_probe++;
+	returned_value = regs_return_value(regs);
+}
+
+static struct fprobe exit_probe = {
+	.exit_handler	= probe_exit,
+};
+
+/*
+ * Stale stack must not make a return value look like that of a failed system
+ * call.  Modules can't register a graph tracer, so nothing here sees what it gets:
+ * one that is set from user space shows 10 or more calls that return
+ * FTRACE_TEST_RETURN_RET.
+ */
+static void test_return_value(struct kunit *test)
+{
+	unsigned long addr = (unsigned long)ftrace_test_return;
+	int i;
+
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_EQ(test, ftrace_test_return(), FTRACE_TEST_RETURN_RET);
+
+	if (!IS_ENABLED(CONFIG_FPROBE))
+		return;
+
+	returned_to_probe = 0;
+	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&exit_probe, &addr, 1), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_test_return(), FTRACE_TEST_RETURN_RET);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&exit_probe), 0);
+	KUNIT_EXPECT_EQ(test, returned_to_probe, 1);
+	KUNIT_EXPECT_EQ(test, returned_value, FTRACE_TEST_RETURN_RET);
+}
+
+#ifdef CONFIG_KPROBES_ON_FTRACE
+static int probe_hits;
+
+static int probe_recurse(struct kprobe *p, struct pt_regs *regs)
+{
+	probe_hits++;
+	ftrace_test_target();
+
+	return 0;
+}
+
+/* A probe that its own handler hits is counted as missed. */
+static void test_kprobe_recursion(struct kunit *test)
+{
+	struct kprobe probe = {
+		.addr		= (kprobe_opcode_t *)ftrace_test_target,
+		.pre_handler	= probe_recurse,
+	};
+
+	probe_hits = 0;
+	KUNIT_ASSERT_EQ(test, register_kprobe(&probe), 0);
+	KUNIT_EXPECT_TRUE(test, kprobe_ftrace(&probe));
+	ftrace_test_target();
+	unregister_kprobe(&probe);
+	KUNIT_EXPECT_EQ(test, probe_hits, 1);
+	KUNIT_EXPECT_EQ(test, probe.nmissed, 1);
+}
+#endif
 
 static struct kunit_case ftrace_regs_test_cases[] = {
 	KUNIT_CASE(test_off),
@@ -406,6 +472,10 @@ static struct kunit_case ftrace_regs_test_cases[] = {
 	KUNIT_CASE(test_both),
 	KUNIT_CASE(test_direct),
 	KUNIT_CASE(test_kernel_function),
+	KUNIT_CASE(test_return_value),
+#ifdef CONFIG_KPROBES_ON_FTRACE
+	KUNIT_CASE(test_kprobe_recursion),
+#endif
 	{}
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions of ftrace_regs_test.c that C can't express
+ * Functions of ftrace_regs_test.c that can't be written in C
  */
 
 #include <asm/asm.h>
@@ -26,7 +26,7 @@
 	.set	reorder
 	.set	noat
 
-	/* All registers that can be planted, but for a0, a1, v0 and v1 */
+	/* All registers that can be set, except a0, a1, v0 and v1 */
 	.macro	for_each_reg op, base
 	\op	$1, REG(1)(\base)
 	\op	$6, REG(6)(\base)
@@ -99,17 +99,25 @@ EXPORT(ftrace_test_call_return)
 	jr		ra
 	END(ftrace_test_call)
 
-	/* By hand what -fpatchable-function-entry=3 does */
-	.section __patchable_function_entries, "awo", @progbits, ftrace_test_target
+	/* What -fpatchable-function-entry=3 does, in two parts */
+	.macro	call_site_entry func
+	.section __patchable_function_entries, "awo", @progbits, \func
 	.align	PTRLOG
-	PTR_WD	ftrace_test_target
+	PTR_WD	\func
 	.text
-LEAF(ftrace_test_target)
+	.endm
+
+	.macro	call_site
 	.set	noreorder
 	nop
 	nop
 	nop
 	.set	reorder
+	.endm
+
+	call_site_entry ftrace_test_target
+LEAF(ftrace_test_target)
+	call_site
 	PTR_LA		$1, ftrace_test_seen
 	for_each_reg LONG_S, $1
 	LONG_S		$2, REG(2)($1)
@@ -143,5 +151,22 @@ LEAF(ftrace_test_direct)
 	LONG_S		$2, 0($1)
 	LONG_L		$2, 0(sp)
 	PTR_ADDIU	sp, 2 * LONGSIZE
-	jr		$FTRACE_STUB_RA
+	jr		$FTRACE_SITE_RA
 	END(ftrace_test_direct)
+
+	/* What user_mode() takes for user space, and ptrace for an error */
+	.macro	plant_failed_syscall frame
+	li		$1, 0x10
+	LONG_S		$1, (PT_STATUS - \frame)(sp)
+	li		$1, 1
+	LONG_S		$1, (PT_R7 - \frame)(sp)
+	.endm
+
+	call_site_entry ftrace_test_return
+LEAF(ftrace_test_return)
+	call_site
+	plant_failed_syscall FREGS_SIZE		/* return_to_handler */
+	plant_failed_syscall PT_SIZE		/* arch_rethook_trampoline */
+	li		v0, FTRACE_TEST_RETURN_RET
+	jr		ra
+	END(ftrace_test_return)
