@@ -51,7 +51,7 @@ help:
 #:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak and fault injection;
 #:                      SELFTEST=1: it also runs the start-up tests of the tracers
 #: for guest, shell and kselftest:
-#:   SMP=2 MEM=2048 TIMEOUT=600 APPEND="kernel parameters" MODULES="a.ko b.ko"
+#:   SMP=2 MEM=2048 TIMEOUT=1800 APPEND="kernel parameters" MODULES="a.ko b.ko"
 #:   ICOUNT=1           one processor; QEMU counts its instructions
 #:   CPU=model          processor model of QEMU
 #: for bench:

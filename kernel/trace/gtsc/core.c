@@ -55,6 +55,14 @@ static bool has_channel(struct trace_group *group, const char *name)
 	return false;
 }
 
+/* Open trace files can still be read to their end */
+static void end_readers(struct trace_info *trace)
+{
+	WRITE_ONCE(trace->ended, true);
+	gtsc_wake_readers(trace);
+	gtsc_put(trace);
+}
+
 static struct trace_info *add_channel(struct trace_group *group, const char *name,
 				      unsigned int sub_size, unsigned int nr_sub,
 				      unsigned int flags)
@@ -75,7 +83,7 @@ static struct trace_info *add_channel(struct trace_group *group, const char *nam
 	ret = gtsc_create_files(trace);
 	if (ret) {
 		/* The files have gone, but one of them may have been opened */
-		gtsc_put(trace);
+		end_readers(trace);
 		return ERR_PTR(ret);
 	}
 	list_add_tail(&trace->node, &group->channels);
@@ -94,10 +102,7 @@ static void end_channel(struct trace_info *trace)
 		gtsc_del_dump(trace);
 	}
 
-	/* Open trace files can still be read to their end */
-	WRITE_ONCE(trace->ended, true);
-	gtsc_wake_readers(trace);
-	gtsc_put(trace);
+	end_readers(trace);
 }
 
 /* Traces */

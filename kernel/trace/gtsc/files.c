@@ -63,10 +63,11 @@ static __poll_t trace_file_poll(struct file *file, poll_table *table)
 
 	poll_wait(file, &reader->wait, table);
 
-	if (READ_ONCE(reader->trace->ended))
-		events |= EPOLLHUP;
 	if (gtsc_poll(reader, file))
 		events |= EPOLLIN | EPOLLRDNORM;
+	/* If another file is closed with a part of a record, there is more to read */
+	if (READ_ONCE(reader->trace->ended) && !gtsc_is_held(reader, file))
+		events |= EPOLLHUP;
 
 	return events;
 }

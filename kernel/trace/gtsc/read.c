@@ -21,6 +21,9 @@
 #include "gtsc.h"
 #include "read.h"
 
+/* How often to fault the same memory in before it is -EFAULT */
+#define MAX_FAULT_TRIES	16
+
 static bool is_global(struct gtsc_reader *reader)
 {
 	return reader->trace->flags & TRACE_GLOBAL_CHANNEL;
@@ -222,16 +225,29 @@ static size_t read_records(struct gtsc_reader *reader, const struct file *file,
 ssize_t gtsc_read(struct gtsc_reader *reader, const struct file *file,
 		  struct iov_iter *to)
 {
-	size_t copied = 0, missing;
+	size_t copied = 0, n, missing;
+	unsigned int tries = 0;
 
-	do {
+	for (;;) {
 		if (mutex_lock_interruptible(&reader->lock))
 			return copied ?: -ERESTARTSYS;
-		copied += read_records(reader, file, to, !copied, &missing);
+		n = read_records(reader, file, to, !copied, &missing);
 		mutex_unlock(&reader->lock);
-	} while (missing && !fault_in_iov_iter_writeable(to, missing));
 
-	return copied || !missing ? copied : -EFAULT;
+		copied += n;
+		if (!missing)
+			return copied;
+
+		/*
+		 * Memory that was faulted in may be reclaimed before it is written, and
+		 * some faults in but cannot be written, such as a shadow stack.
+		 */
+		tries = n ? 0 : tries + 1;
+		if (tries > MAX_FAULT_TRIES || fault_in_iov_iter_writeable(to, missing))
+			return copied ?: -EFAULT;
+		if (signal_pending(current))
+			return copied ?: -ERESTARTSYS;
+	}
 }
 
 /* A file that has got a part of a record is closed: others get all of that record */
@@ -259,6 +275,14 @@ static bool is_readable(struct gtsc_reader *reader, const struct file *file)
 	return gtsc_oldest(reader, true);
 }
 
+/* Whether another file than @file has got a part of a record */
+bool gtsc_is_held(struct gtsc_reader *reader, const struct file *file)
+{
+	guard(mutex)(&reader->lock);
+
+	return reader->partial && reader->partial_file != file;
+}
+
 static void full_barrier(void *unused)
 {
 	/* See arm_wake() */
@@ -276,7 +300,6 @@ static void full_barrier(void *unused)
  */
 static void arm_wake(struct gtsc_reader *reader)
 {
-	bool armed = true;
 	int cpu;
 
 	lockdep_assert_held(&reader->lock);
@@ -287,11 +310,9 @@ static void arm_wake(struct gtsc_reader *reader)
 		if (READ_ONCE(c->waiting))
 			continue;
 		WRITE_ONCE(c->waiting, true);
-		armed = false;
+		/* A CPU that is offline has no writer, and comes online with a barrier */
+		smp_call_function_single(cpu, full_barrier, NULL, true);
 	}
-
-	if (!armed)
-		on_each_cpu_mask(reader->cpus, full_barrier, NULL, true);
 }
 
 /**
@@ -310,6 +331,10 @@ bool gtsc_poll(struct gtsc_reader *reader, const struct file *file)
 
 	if (is_readable(reader, file))
 		return true;
+
+	/* The end of another file's partial record wakes all */
+	if (reader->partial)
+		return false;
 
 	arm_wake(reader);
 

@@ -94,6 +94,7 @@ ssize_t gtsc_read(struct gtsc_reader *reader, const struct file *file,
 		  struct iov_iter *to);
 void gtsc_end_read(struct gtsc_reader *reader, const struct file *file);
 bool gtsc_poll(struct gtsc_reader *reader, const struct file *file);
+bool gtsc_is_held(struct gtsc_reader *reader, const struct file *file);
 struct gtsc_source *gtsc_oldest(struct gtsc_reader *reader, bool keep);
 
 /* All files of a channel: read.c */

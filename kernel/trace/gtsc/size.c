@@ -169,7 +169,7 @@ static struct trace_buffer *replace_buffer(struct trace_info *trace,
 
 	/* A CPU without a page is left out of a dump */
 	if (trace->flags & TRACE_PANIC_CHANNEL) {
-		for_each_online_cpu(cpu)
+		for_each_possible_cpu(cpu)
 			gtsc_prepare_dump(trace, cpu);
 	}
 

@@ -227,7 +227,9 @@ static void add_up(struct channel *channels, unsigned int nr, const struct total
 		now->bytes += atomic_load(&readers[i].bytes);
 	}
 	for (ch = channels; ch < channels + nr; ch++) {
-		ch->gone = get_stats(ch, &stats);
+		/* A channel that is set up anew under its name is another one */
+		if (!ch->gone)
+			ch->gone = get_stats(ch, &stats);
 		if (!ch->gone)
 			ch->stats = stats;
 		now->unknown |= ch->gone;
