@@ -523,8 +523,8 @@ static int update_rec(struct flush_range *range, struct dyn_ftrace *rec,
 }
 
 /*
- * Ftrace is about to disable itself, and call sites that are on stay on.  Let them
- * call the list, from which an ops can still be taken.
+ * Ftrace is about to disable itself.  Call sites that are on stay on, and ops are not
+ * unregistered any more: let no call site call an ops that its owner may free.
  */
 static noinline void update_failed(struct flush_range *range,
 				   struct dyn_ftrace *rec, int error)
@@ -532,7 +532,7 @@ static noinline void update_failed(struct flush_range *range,
 	struct ftrace_target *target;
 
 	for (target = ftrace_targets; target < &ftrace_targets[NR_TARGETS]; target++)
-		WRITE_ONCE(target->func, arch_ftrace_ops_list_func);
+		WRITE_ONCE(target->func, ftrace_stub);
 
 	flush_range_now(range);
 	ftrace_bug(error, rec);
