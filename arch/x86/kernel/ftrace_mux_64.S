@@ -40,7 +40,6 @@ SYM_START(ftrace_mux_slot_\id, SYM_L_GLOBAL, SYM_F_ALIGN)
 	.long ftrace_stub - (. + 4)
 	int3
 SYM_FUNC_END(ftrace_mux_slot_\id)
-_ASM_NOKPROBE(ftrace_mux_slot_\id)
 .endm
 
 /* The base of the offsets in the tables below */

@@ -93,12 +93,6 @@ static u16 guarded_ids;
 /* The ops that all graph tracers share, NULL before the first of them */
 static struct ftrace_ops *graph_manager;
 
-/*
- * The next update checks the call sites of all records, not only of those with
- * FTRACE_FL_MUX_DIRTY.
- */
-static bool recheck_all;
-
 /* Between ftrace_mux_prepare() and ftrace_mux_updated() */
 static bool updating;
 
@@ -268,7 +262,7 @@ unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
 /* False if the tracers of @rec are the same as when it was patched */
 static bool may_have_changed(struct dyn_ftrace *rec)
 {
-	return recheck_all || rec->flags & FTRACE_FL_MUX_DIRTY ||
+	return ftrace_check_all || rec->flags & FTRACE_FL_MUX_DIRTY ||
 	       !(rec->flags & FTRACE_FL_ENABLED);
 }
 
@@ -340,7 +334,7 @@ bool ftrace_mux_settle(struct ftrace_ops *ops, bool added)
 	if (ftrace_mux_combo_settle(ftrace_mux_enabled ? ops : NULL, added))
 		return false;
 
-	recheck_all = true;
+	ftrace_check_all = true;
 
 	return true;
 }
@@ -450,9 +444,9 @@ void ftrace_mux_prepare(void)
 
 	/* After more than one change, trampolines are not patched: check all call sites */
 	if (!ftrace_mux_combo_settle(NULL, false))
-		recheck_all = true;
+		ftrace_check_all = true;
 	if (ftrace_mux_combo_retry() || graph_sets || had_graph_sets)
-		recheck_all = true;
+		ftrace_check_all = true;
 	had_graph_sets = graph_sets;
 	updating = true;
 
@@ -478,7 +472,6 @@ void ftrace_mux_updated(void)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	recheck_all = false;
 	updating = false;
 }
 
@@ -502,8 +495,11 @@ void ftrace_mux_graph_changed(void)
 /* The tracers of @rec are the same, but their IDs change */
 static void mark_dirty(struct dyn_ftrace *rec)
 {
-	if (rec->flags & FTRACE_FL_ENABLED)
-		rec->flags |= FTRACE_FL_MUX_DIRTY;
+	if (!(rec->flags & FTRACE_FL_ENABLED))
+		return;
+
+	rec->flags |= FTRACE_FL_MUX_DIRTY;
+	ftrace_check_all = true;
 }
 
 /* Set the ID of @ops, which is registered already, in the masks of its functions */
@@ -1255,7 +1251,7 @@ static int ftrace_mux_sysctl(const struct ctl_table *table, int write,
 		return -ENODEV;
 
 	ftrace_mux_enabled = enabled;
-	recheck_all = true;
+	ftrace_check_all = true;
 	if (ftrace_enabled)
 		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 
