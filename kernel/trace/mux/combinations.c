@@ -23,7 +23,9 @@
  *
  * If all functions that share a trampoline get one more tracer, or lose the same
  * one, follow() patches the trampoline: it makes one call more or less. That is one
- * patch instead of one for each call site.
+ * patch instead of one for each call site. No call is added while a task may be in
+ * the trampoline for a function that does not share it any more: a tracer would be
+ * called for a function that it does not want.
  *
  * Some time after an update, ftrace_mux_combo_sweep() looks for trampolines without
  * call sites. They are not used for new call sites, and are freed after a grace
@@ -65,7 +67,8 @@ struct ftrace_mux_combo {
 	unsigned int		size;		/* of the code */
 	unsigned int		room;		/* of the memory for the code */
 	bool			regs;
-	bool			quiescing;	/* without users since before the grace period */
+	bool			left;		/* by call sites, since the last sweep */
+	bool			quiescing;	/* by call sites, before the grace period */
 	unsigned long		graph;		/* indexes of graph tracers, if there are several */
 	struct fgraph_set	*set;		/* the same, for ftrace_graph_set_func() */
 	unsigned long		users;		/* call sites */
@@ -790,8 +793,15 @@ void ftrace_mux_combo_leave(struct dyn_ftrace *rec)
 	lockdep_assert_held(&ftrace_lock);
 
 	combo = callee_of(rec);
-	if (combo && !--combo->users)
-		ftrace_mux_queue_sweep();
+	if (!combo)
+		return;
+
+	combo->users--;
+	if (combo->left)
+		return;
+
+	combo->left = true;
+	ftrace_mux_queue_sweep();
 }
 
 /**
@@ -897,6 +907,10 @@ static bool follow(struct ftrace_mux_combo *combo, struct ftrace_ops *ops, bool 
 	    key.nr < 2 || is_among(ops, key.ops, key.nr) != added || find_combo(&key))
 		return false;
 
+	/* A task may still be on its way through it for a function that has left */
+	if (added && (combo->left || combo->quiescing))
+		return false;
+
 	if (!added && !worth_keeping(combo, rec, key.nr))
 		return false;
 
@@ -963,7 +977,7 @@ static void check_users(void)
 }
 
 /**
- * ftrace_mux_combo_sweep - find trampolines that no call site leads to
+ * ftrace_mux_combo_sweep - find trampolines that call sites have left
  *
  * Context: process context; ftrace_lock held.
  *
@@ -982,9 +996,11 @@ bool ftrace_mux_combo_sweep(void)
 
 	check_users();
 	list_for_each_entry(combo, &combo_list, node) {
-		if (combo->users)
+		if (!combo->users)
+			retire_combo(combo);
+		else if (!combo->left)
 			continue;
-		retire_combo(combo);
+		combo->left = false;
 		combo->quiescing = true;
 		found = true;
 	}
@@ -993,7 +1009,7 @@ bool ftrace_mux_combo_sweep(void)
 }
 
 /**
- * ftrace_mux_combo_reap - free what ftrace_mux_combo_sweep() has found
+ * ftrace_mux_combo_reap - free trampolines that no call site leads to
  *
  * Context: process context, may sleep; ftrace_lock held.
  */
@@ -1004,7 +1020,11 @@ void ftrace_mux_combo_reap(void)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry_safe(combo, next, &combo_list, node) {
-		if (combo->quiescing)
+		if (!combo->quiescing)
+			continue;
+		combo->quiescing = false;
+		/* The last call sites may have left during the grace period */
+		if (!combo->users && !combo->left)
 			free_combo(combo);
 	}
 }

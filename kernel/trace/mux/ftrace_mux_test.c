@@ -126,6 +126,10 @@ static struct test_tracer *tracers[NR_TRACERS];
 static atomic_long_t late_calls;
 /* The sum of bad_owner and bad_ip of tracers that are no more */
 static atomic_long_t past_strays;
+/* Holds the task that calls it until it is NULL again */
+static struct test_tracer *holder;
+static unsigned long hold_until;	/* in jiffies */
+static bool is_held;
 /* Redirects a call to test_replacement() if it is this one's */
 static struct test_tracer *redirector;
 
@@ -198,6 +202,11 @@ static __always_inline void test_callback(unsigned long ip, unsigned long parent
 
 	atomic_long_inc(&tracer->calls[func]);
 	check_args(tracer, ip, parent_ip, fregs);
+
+	while (tracer == READ_ONCE(holder) && time_before(jiffies, hold_until)) {
+		WRITE_ONCE(is_held, true);
+		cpu_relax();
+	}
 }
 
 #define TEST_CALLBACK(n)							\
@@ -846,6 +855,68 @@ static void mux_test_churn(struct kunit *test)
 	expect_no_strays(test);
 }
 
+static int call_f0(void *data)
+{
+	return make_call(data, 0) != 0;
+}
+
+/*
+ * A task is in the trampoline of f0 and f1, in the callback of their first tracer,
+ * when f0 gets another trampoline, and f1 another tracer. That one must not be
+ * called for f0.
+ */
+static void mux_test_late_caller(struct kunit *test)
+{
+	const int first = FTRACE_MUX_IDS;
+	struct test_call *call = new_call(test);
+	struct task_struct *task;
+	int ret;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "too few processors");
+
+	/* Without an ID, it is a trampoline on demand */
+	for (int i = 0; i < first; i++)
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0xfc, 0, 0));
+	for (int i = 0; i < first; i++)
+		KUNIT_ASSERT_TRUE(test, await_id(i, 0));
+	KUNIT_ASSERT_EQ(test, 0, start_tracer(first, 0x03, 0, 0));
+	KUNIT_ASSERT_EQ(test, 0, start_tracer(first + 1, 0x03, 0, 0));
+
+	WRITE_ONCE(is_held, false);
+	/* Only so that it ends: somebody may wait for this task under ftrace_lock */
+	hold_until = jiffies + 60 * HZ;
+	WRITE_ONCE(holder, tracers[first]);
+	task = kthread_create(call_f0, call, "mux_test_late");
+	if (IS_ERR(task)) {
+		WRITE_ONCE(holder, NULL);
+		KUNIT_FAIL(test, "no thread");
+		return;
+	}
+	get_task_struct(task);
+	wake_up_process(task);
+	while (!READ_ONCE(is_held) && time_before(jiffies, hold_until))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(is_held));
+
+	/* This one may still be called for f0 */
+	ret = ftrace_set_filter_ip(&tracers[first + 1]->ops, (unsigned long)funcs[0], 1, 0);
+	KUNIT_EXPECT_EQ(test, 0, ret);
+	/* This one may not */
+	KUNIT_EXPECT_EQ(test, 0, start_tracer(first + 2, 0x02, 0, 0));
+
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, hold_until));
+	WRITE_ONCE(holder, NULL);
+	KUNIT_EXPECT_EQ(test, 0, kthread_stop(task));
+	put_task_struct(task);
+	KUNIT_EXPECT_EQ(test, 1, total(tracers[first]->calls));
+	KUNIT_EXPECT_EQ(test, 0, total(tracers[first + 2]->calls));
+	expect_no_strays(test);
+
+	tracers[first + 1]->filter = 0x02;
+	check_calls(test, call);
+}
+
 /* More tracers than IDs: small ones first, then some that displace them */
 static void mux_test_displace(struct kunit *test)
 {
@@ -933,6 +1004,7 @@ static struct kunit_case mux_test_cases[] = {
 #endif
 	KUNIT_CASE_SLOW(mux_test_unregister),
 	KUNIT_CASE_SLOW(mux_test_churn),
+	KUNIT_CASE_SLOW(mux_test_late_caller),
 	KUNIT_CASE_SLOW(mux_test_displace),
 	KUNIT_CASE(mux_test_syscall_names),
 	{}
