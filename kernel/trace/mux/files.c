@@ -393,41 +393,6 @@ static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
 	ops->mux.own_filter = false;
 }
 
-/* The first tracer other than @ops that has its filter in common with @ops */
-static struct ftrace_ops *find_sharer(struct ftrace_ops *ops)
-{
-	struct ftrace_ops *other;
-
-	guard(mutex)(&ftrace_lock);
-
-	for_each_ftrace_mux_tracer(other) {
-		if (other != ops && has_shared_hash(other) &&
-		    other->func_hash == ops->func_hash)
-			return other;
-	}
-
-	return NULL;
-}
-
-/*
- * Make sure that a change to the filter of @def, one of several, changes no
- * other.
- */
-static int separate_filter(struct ftrace_ops *def)
-{
-	struct ftrace_ops *ops;
-	int ret = 0;
-
-	if (has_shared_hash(def))
-		return split_filter(def);
-
-	/* @def is the function tracer: split the filters of the others from it */
-	while (!ret && (ops = find_sharer(def)))
-		ret = split_filter(ops);
-
-	return ret;
-}
-
 static struct ftrace_iterator *file_iterator(struct file *file)
 {
 	struct seq_file *m = file->private_data;
@@ -451,8 +416,13 @@ static int open_default(struct trace_array *tr, int flag, struct file *file)
 		several = ftrace_mux_count_users(tr) > 1;
 	}
 
-	if (ops && several && file->f_mode & FMODE_WRITE) {
-		ret = separate_filter(ops);
+	/*
+	 * A change to the filter of @ops, one of several, must not change that of
+	 * the function tracer. It is the other way round for the function tracer:
+	 * those without a filter of their own follow it.
+	 */
+	if (ops && several && file->f_mode & FMODE_WRITE && has_shared_hash(ops)) {
+		ret = split_filter(ops);
 		if (ret)
 			return ret;
 	}
