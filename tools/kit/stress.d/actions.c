@@ -531,7 +531,7 @@ static int act_work(struct worker *w, struct rng *rng)
 
 const struct kind kinds[] = {
 	{ "tracer", ACTOR, 20, act_tracer, ERRORS(EBUSY, EINVAL, ENOENT, ENODEV) },
-	{ "instance", ACTOR, 12, act_instance, ERRORS(EEXIST, ENOENT, EBUSY) },
+	{ "instance", ACTOR, 12, act_instance, ERRORS(EEXIST, ENOENT, EBUSY, ENODEV) },
 	{ "filter", ACTOR, 24, act_filter, ERRORS(EINVAL, ENODEV, ENOENT) },
 	{ "whole", ACTOR, 1, act_whole, ERRORS(ENODEV, ENOENT) },
 	{ "default", ACTOR, 10, act_default, ERRORS(EINVAL, EPERM, ENOENT, ENODEV) },
