@@ -546,7 +546,7 @@ const struct kind kinds[] = {
 	{ "perf", ACTOR, 1, act_perf, ERRORS(EINVAL, ENODEV, EBUSY) },
 	{ "bpf-multi", ACTOR, 6, act_bpf_multi, ERRORS(ESRCH, EINVAL, ENOENT) },
 	{ "bpf-fentry", ACTOR, 6, act_bpf_fentry, ERRORS(ENOENT, EBUSY) },
-	{ "module", ACTOR, 8, act_module, ERRORS(ENOENT, EEXIST, EBUSY, EWOULDBLOCK, ENODEV) },
+	{ "module", ACTOR, 8, act_module, ERRORS(ENOENT, EEXIST, EBUSY, EWOULDBLOCK, ENODEV, EINTR) },
 	{ "switch", ACTOR, 8, act_switch, ERRORS(ENOENT) },
 	{ "ftrace_enabled", ACTOR, 2, act_enabled, ERRORS(EBUSY) },
 	{ "hotplug", ACTOR, 3, act_hotplug, ERRORS(EBUSY) },
@@ -556,7 +556,7 @@ const struct kind kinds[] = {
 	{ "tracers", LOADER, 8, act_tracers, ERRORS(ENOENT) },
 	{ "compare", LOADER, 12, act_compare, ERRORS(ENOENT) },
 	{ "hammer", LOADER, 2, act_hammer, ERRORS(ENOENT) },
-	{ "reload", LOADER, 1, act_reload, ERRORS(ENOENT, EEXIST, EWOULDBLOCK) },
+	{ "reload", LOADER, 1, act_reload, ERRORS(ENOENT, EEXIST, EWOULDBLOCK, EINTR) },
 
 	/* EBUSY: the profile was reset while it was read */
 	{ "read", READER, 1, act_read, ERRORS(ENOENT, ENODEV, EBUSY) },
