@@ -3,7 +3,7 @@
  * Function tracer multiplexer.
  *
  * Documentation/trace/function-tracers.rst says what it does for users,
- * kernel/trace/mux/tracers.c how it works.
+ * kernel/trace/mux/entries.c how it works.
  */
 #ifndef _LINUX_FTRACE_MUX_H
 #define _LINUX_FTRACE_MUX_H
@@ -21,7 +21,7 @@ struct trace_array;
 #ifdef CONFIG_FTRACE_MUX
 
 /* Number of IDs: struct dyn_ftrace has room for masks of this size */
-#define FTRACE_MUX_IDS		16
+#define FTRACE_MUX_IDS		8
 
 /* All combinations of the lowest IDs have a static trampoline */
 #define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
@@ -35,11 +35,30 @@ enum ftrace_mux_hold {
 };
 
 /**
+ * struct ftrace_mux_filter - for a tracer that follows the function tracer's filter
+ *	until it is given one of its own
+ * @node: link in the list of filters that were split from that of the function
+ *	tracer; protected by ftrace_mux_files_mutex
+ * @ops: the tracer
+ * @shared_hash: the filter of the function tracer
+ * @mod_trace: filters of its own for modules that are not loaded yet
+ * @mod_notrace: the same for its notrace list
+ * @own: has a filter of its own
+ */
+struct ftrace_mux_filter {
+	struct list_head	node;
+	struct ftrace_ops	*ops;
+	struct ftrace_ops_hash	*shared_hash;
+	struct list_head	mod_trace;
+	struct list_head	mod_notrace;
+	bool			own;
+};
+
+/**
  * struct ftrace_mux_tracer - data of the multiplexer in a struct ftrace_ops
  * @node: link in the list of registered tracers, in order of registration
- * @filter_node: link in the list of tracers with a filter that was split from
- *	that of the function tracer; protected by ftrace_mux_files_mutex
  * @tr: trace instance whose files show the tracer, NULL for the top instance
+ * @filter: if it follows the filter of the function tracer, else NULL
  * @seq: number of this registration, never used twice; 0 if not registered
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
@@ -50,74 +69,52 @@ enum ftrace_mux_hold {
  * @chosen: became the default by a write to function_tracers
  * @private_filter: the tracer never uses the filter of the function tracer,
  *	see ftrace_mux_has_files()
- * @own_filter: has a filter apart from that of the function tracer
- * @mod_trace: filters of its own for modules that are not loaded yet
- * @mod_notrace: the same for its notrace list
- * @shared_hash: filter of the function tracer, for a tracer that uses it until
- *	it gets a filter of its own
  *
  * Protected by ftrace_lock unless noted otherwise.
  */
 struct ftrace_mux_tracer {
 	struct list_head	node;
-	struct list_head	filter_node;
 	struct trace_array	*tr;
+	struct ftrace_mux_filter *filter;
 	u64			seq;
 	unsigned int		nr;
 	u32			name_hash;
 	u8			id;
 	u8			hold;
-	bool			is_default;
-	bool			chosen;
-	bool			private_filter;
-	bool			own_filter;
-	struct list_head	mod_trace;
-	struct list_head	mod_notrace;
-	struct ftrace_ops_hash	*shared_hash;
+	bool			is_default : 1;
+	bool			chosen : 1;
+	bool			private_filter : 1;
 };
 
 /* Provided by the architecture */
-typedef void (*ftrace_mux_func_t)(unsigned long ip, unsigned long parent_ip,
-				  struct ftrace_ops *op, struct ftrace_regs *fregs);
 
-/* What a trampoline does around a call */
-enum ftrace_mux_how {
-	MUX_CALL,		/* nothing */
-	MUX_CALL_GUARDED,	/* takes the recursion guard */
-	MUX_CALL_RCU,		/* the same, and calls only if RCU is watching */
-};
+/* Entries are allocated in chunks of code */
+#define FTRACE_MUX_ENTRY_SIZE		8
+#define FTRACE_MUX_CHUNK_ENTRIES	512
 
 /**
  * struct ftrace_mux_call - a call in a trampoline on demand
- * @func: the function that is called, NULL if the call was removed
+ * @func: the function that is called
  * @arg: third argument of @func
- * @how: what the trampoline does around the call
- * @offset: offset of the call instruction in the trampoline
  */
 struct ftrace_mux_call {
 	void			*func;
 	const void		*arg;
-	enum ftrace_mux_how	how;
-	unsigned int		offset;
 };
 
-void arch_ftrace_mux_set_slot(unsigned int id, struct ftrace_ops *ops,
-			      ftrace_mux_func_t func);
+void arch_ftrace_mux_set_ops(unsigned int id, struct ftrace_ops *ops);
 unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs);
-bool arch_ftrace_mux_is_caller(unsigned long addr);
+unsigned long arch_ftrace_mux_create(const struct ftrace_mux_call *calls, unsigned int nr,
+				     bool regs, bool modify, unsigned int *size);
+void arch_ftrace_mux_free(unsigned long tramp, unsigned int size);
+unsigned long arch_ftrace_mux_alloc_entries(void);
+void arch_ftrace_mux_begin(void);
+void arch_ftrace_mux_set_entry(unsigned long entry, unsigned long tramp);
+void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int n,
+			      bool regs, void *func);
+void arch_ftrace_mux_end(void);
 unsigned long arch_ftrace_mux_callee(unsigned long ip);
-unsigned long arch_ftrace_mux_create(struct ftrace_mux_call *calls, unsigned int nr,
-				     bool regs, unsigned int more,
-				     unsigned int *size, unsigned int *room);
-int arch_ftrace_mux_append(unsigned long tramp, bool regs, struct ftrace_mux_call *call,
-			   unsigned int *size, unsigned int room);
-void arch_ftrace_mux_free(unsigned long tramp, unsigned int room);
-void arch_ftrace_mux_set_call(unsigned long ip, void *func);
 unsigned long arch_ftrace_mux_unwind_ip(unsigned long offset, bool regs);
-
-/* Called by the trampolines */
-int ftrace_mux_guard_enter(unsigned long ip, unsigned long parent_ip);
-void ftrace_mux_guard_leave(int guard);
 
 bool is_ftrace_mux_trampoline(unsigned long addr);
 unsigned long ftrace_mux_unwind_ip(unsigned long ip);

@@ -2,61 +2,86 @@
 /*
  * Trampolines of the function tracer multiplexer.
  *
- * Included by ftrace_64.S: the trampolines use its macros save_mcount_regs and
- * restore_mcount_regs.
+ * Included by ftrace_64.S: the trampolines use its macros and constants.
  *
  * There is a static trampoline for every combination of static IDs, in two
  * families: ftrace_mux_caller_<mask> saves the registers that a call may change,
- * ftrace_mux_regs_caller_<mask> a full pt_regs. A trampoline calls the slot of
+ * ftrace_mux_regs_caller_<mask> a full pt_regs. A trampoline calls the tracer of
  * each ID in its mask, lowest ID first, without a loop, a test or an indirect
- * branch. A slot is a jump to the function of the tracer that has the ID, and is
- * patched by arch_ftrace_mux_set_slot(). The idea of one statically generated
- * caller per combination is from
+ * branch. arch_ftrace_mux_set_call() patches these calls before a combination
+ * uses the trampoline. The idea of one statically generated caller per
+ * combination is from
  * https://lore.kernel.org/lkml/1304088194-6214-1-git-send-email-jolsa@redhat.com
  *
- * Trampolines on demand are assembled from pieces of ftrace_mux_template and
+ * Trampolines on demand are copies of parts of ftrace_mux_template and
  * ftrace_mux_regs_template.
+ *
+ * A call site calls an entry, which is a jump to a trampoline. The stack of a
+ * trampoline is that of a trampoline that is called directly.
  *
  * All callbacks get the same ip and parent ip. The trampoline reads both before
  * it calls the first callback: an IPMODIFY callback may change pt_regs->ip, and
  * the graph tracer replaces the return address on the stack.
  *
- * Slots and trampolines are called directly and need no ENDBR: SYM_START(), not
- * SYM_FUNC_START().
+ * Only direct branches lead to a trampoline, which needs no ENDBR: SYM_START(),
+ * not SYM_FUNC_START().
  */
 
 #define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
 #define FTRACE_MUX_MASKS	(1 << FTRACE_MUX_STATIC_IDS)
 
-/*
- * One slot an ID. Call depth is accounted by the call thunk in front of the
- * slot, as for any other function that is called directly.
- */
-.macro ftrace_mux_slot id
-SYM_START(ftrace_mux_slot_\id, SYM_L_GLOBAL, SYM_F_ALIGN)
-	ANNOTATE_NOENDBR
-	/* Always 5 bytes, text_poke_bp() rewrites it: jmp ftrace_stub */
-	.byte 0xe9
-	.long ftrace_stub - (. + 4)
-	int3
-SYM_FUNC_END(ftrace_mux_slot_\id)
-.endm
-
+	.balign 16, 0xcc
 /* The base of the offsets in the tables below */
 SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
 
-.irp id, 0, 1, 2, 3, 4, 5, 6, 7
-	.if \id < FTRACE_MUX_STATIC_IDS
-		ftrace_mux_slot \id
-	.endif
-.endr
+/*
+ * What save_mcount_regs does. Without frame pointers, %rbp does not take a detour,
+ * and only the regs family needs ORIG_RAX.
+ */
+.macro ftrace_mux_save added=0
+#ifdef CONFIG_FRAME_POINTER
+	save_mcount_regs \added
+#else
+	subq $(FRAME_SIZE), %rsp
+	movq %rax, RAX(%rsp)
+	movq %rcx, RCX(%rsp)
+	movq %rdx, RDX(%rsp)
+	movq %rsi, RSI(%rsp)
+	movq %rdi, RDI(%rsp)
+	movq %r8, R8(%rsp)
+	movq %r9, R9(%rsp)
+	movq %rbp, RBP(%rsp)
+
+	/* The first two parameters: ip and parent ip */
+	movq MCOUNT_REG_SIZE+8+\added(%rsp), %rsi
+	movq MCOUNT_REG_SIZE+\added(%rsp), %rdi
+	movq %rdi, RIP(%rsp)
+	subq $MCOUNT_INSN_SIZE, %rdi
+#endif
+.endm
+
+/* What restore_mcount_regs does. Without frame pointers, it leaves %rbp alone. */
+.macro ftrace_mux_restore
+#ifdef CONFIG_FRAME_POINTER
+	restore_mcount_regs
+#else
+	movq R9(%rsp), %r9
+	movq R8(%rsp), %r8
+	movq RDI(%rsp), %rdi
+	movq RSI(%rsp), %rsi
+	movq RDX(%rsp), %rdx
+	movq RCX(%rsp), %rcx
+	movq RAX(%rsp), %rax
+	addq $MCOUNT_REG_SIZE, %rsp
+#endif
+.endm
 
 /*
- * Call the slots of @mask. @ip and @parent hold the first two arguments for
+ * Call the tracers of @mask. @ip and @parent hold the first two arguments for
  * all but the first call, which finds them in place.
  */
-.macro ftrace_mux_calls mask ip parent
+.macro ftrace_mux_calls family mask ip parent
 	.set .Lftrace_mux_first, 1
 	.irp id, 0, 1, 2, 3, 4, 5, 6, 7
 		.if (\mask >> \id) & 1
@@ -69,7 +94,8 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	movq ftrace_mux_ops + 8 * \id(%rip), %rdx
 	/* regs go into 4th parameter */
 	movq %rsp, %rcx
-	call ftrace_mux_slot_\id
+.Lftrace_mux_\family\()_\mask\()_\id:
+	call ftrace_stub
 		.endif
 	.endr
 .endm
@@ -79,8 +105,7 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
  * if @keep is set, in a place that the callbacks preserve.
  */
 .macro ftrace_mux_entry keep
-	/* save_mcount_regs fills in first two parameters */
-	save_mcount_regs
+	ftrace_mux_save
 
 	CALL_DEPTH_ACCOUNT
 
@@ -98,13 +123,19 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	.endif
 .endm
 
-.macro ftrace_mux_exit
-	/* Handlers can change the RIP */
+.macro ftrace_mux_return
+	ftrace_mux_restore
+#ifndef CONFIG_FRAME_POINTER
+	/* Callbacks preserve %rbp, which objtool expects to be loaded again */
+	UNWIND_HINT_FUNC
+#endif
+	RET
+.endm
+
+/* Handlers can change the RIP */
+.macro ftrace_mux_exit_ip
 	movq RIP(%rsp), %rax
 	movq %rax, MCOUNT_REG_SIZE(%rsp)
-
-	restore_mcount_regs
-	RET
 .endm
 
 .macro ftrace_mux_regs_entry keep
@@ -112,8 +143,7 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	pushfq
 
 	/* added 8 bytes to save flags */
-	save_mcount_regs 8
-	/* save_mcount_regs fills in first two parameters */
+	ftrace_mux_save 8
 
 	CALL_DEPTH_ACCOUNT
 
@@ -129,10 +159,10 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	movq MCOUNT_REG_SIZE(%rsp), %rcx
 	movq %rcx, EFLAGS(%rsp)
 	/* Kernel segments */
-	movq $__KERNEL_DS, %rcx
-	movq %rcx, SS(%rsp)
-	movq $__KERNEL_CS, %rcx
-	movq %rcx, CS(%rsp)
+	movq $__KERNEL_DS, SS(%rsp)
+	movq $__KERNEL_CS, CS(%rsp)
+	/* For arch_ftrace_set_direct_caller() */
+	movq $0, ORIG_RAX(%rsp)
 	/* Stack - skipping return address and flags */
 	leaq MCOUNT_REG_SIZE+8*2(%rsp), %rcx
 	movq %rcx, RSP(%rsp)
@@ -151,8 +181,9 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 SYM_START(ftrace_mux_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR
 	ftrace_mux_entry (\mask & (\mask - 1))
-	ftrace_mux_calls \mask, R15(%rsp), R14(%rsp)
-	ftrace_mux_exit
+	ftrace_mux_calls args, \mask, R15(%rsp), R14(%rsp)
+	ftrace_mux_exit_ip
+	ftrace_mux_return
 SYM_FUNC_END(ftrace_mux_caller_\mask)
 STACK_FRAME_NON_STANDARD_FP(ftrace_mux_caller_\mask)
 .endm
@@ -162,7 +193,7 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_mux_caller_\mask)
 SYM_START(ftrace_mux_regs_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR
 	ftrace_mux_regs_entry (\mask & (\mask - 1))
-	ftrace_mux_calls \mask, %rbx, %r12
+	ftrace_mux_calls regs, \mask, %rbx, %r12
 	jmp ftrace_mux_regs_exit
 SYM_FUNC_END(ftrace_mux_regs_caller_\mask)
 STACK_FRAME_NON_STANDARD_FP(ftrace_mux_regs_caller_\mask)
@@ -213,23 +244,23 @@ SYM_CODE_START_LOCAL_NOALIGN(ftrace_mux_regs_exit)
 	movq R10(%rsp), %r10
 	movq RBX(%rsp), %rbx
 
-	movq ORIG_RAX(%rsp), %rax
-	movq %rax, MCOUNT_REG_SIZE-8(%rsp)
-
 	/*
 	 * If ORIG_RAX is anything but zero, make this a call to that.
 	 * See arch_ftrace_set_direct_caller().
 	 */
-	testq	%rax, %rax
-	jnz	1f
+	cmpq $0, ORIG_RAX(%rsp)
+	jne 1f
 
-	restore_mcount_regs
+	/* Handlers can change this one, too */
+	movq RBP(%rsp), %rbp
+	ftrace_mux_restore
 	/* Restore flags */
 	popfq
 	RET
 
 	/* Swap the flags with orig_rax */
-1:	movq MCOUNT_REG_SIZE(%rsp), %rdi
+1:	movq ORIG_RAX(%rsp), %rax
+	movq MCOUNT_REG_SIZE(%rsp), %rdi
 	movq %rdi, MCOUNT_REG_SIZE-8(%rsp)
 	movq %rax, MCOUNT_REG_SIZE(%rsp)
 
@@ -254,41 +285,25 @@ SYM_INNER_LABEL(ftrace_mux_callers_end, SYM_L_GLOBAL)
 
 /*
  * What arch_ftrace_mux_create() makes trampolines of: for combinations that have
- * none of the above. It copies the pieces between the labels, as often as it
- * needs them, and puts the right numbers into the last of the instructions of
- * each. As they stand here, they are a trampoline for one guarded call: objtool
- * sees to their stack, and orc_ftrace_find() finds here what the copies need.
- *
- * @guard is where the state of the recursion guard is kept, see
- * ftrace_mux_guard_enter(). The conditional jumps have room for any distance.
+ * none of the above. It copies the first part, up to the label _again, and then the
+ * second, up to the label _end, once for each further call, and puts the right
+ * numbers into the last two instructions of each copy. A copy ends with a jump to
+ * the rest. As they stand here, these are trampolines for two calls: objtool
+ * checks their stack, and orc_ftrace_find() finds here what the copies need.
  */
-.macro ftrace_mux_pieces name ip parent guard
-SYM_INNER_LABEL(\name\()_guard, SYM_L_LOCAL)
-	movq \ip, %rdi
-	movq \parent, %rsi
-	call ftrace_mux_guard_enter
-	movl %eax, \guard
-	testl %eax, %eax
-	/* js */
-	.byte 0x0f, 0x88
-	.long \name\()_end - (. + 4)
-SYM_INNER_LABEL(\name\()_rcu, SYM_L_LOCAL)
-	movl \guard, %eax
-	testl $1, %eax
-	/* jz */
-	.byte 0x0f, 0x84
-	.long \name\()_unguard - (. + 4)
-SYM_INNER_LABEL(\name\()_args, SYM_L_LOCAL)
-	movq \ip, %rdi
-	movq \parent, %rsi
-SYM_INNER_LABEL(\name\()_call, SYM_L_LOCAL)
+.macro ftrace_mux_template_call
 	/* regs go into 4th parameter, the ftrace_ops is the third */
 	movq %rsp, %rcx
 	movabsq $0, %rdx
 	call ftrace_stub
-SYM_INNER_LABEL(\name\()_unguard, SYM_L_LOCAL)
-	movl \guard, %edi
-	call ftrace_mux_guard_leave
+.endm
+
+.macro ftrace_mux_template_calls name ip parent
+	ftrace_mux_template_call
+SYM_INNER_LABEL(\name\()_again, SYM_L_LOCAL)
+	movq \ip, %rdi
+	movq \parent, %rsi
+	ftrace_mux_template_call
 SYM_INNER_LABEL(\name\()_end, SYM_L_LOCAL)
 .endm
 
@@ -296,8 +311,10 @@ SYM_INNER_LABEL(\name\()_end, SYM_L_LOCAL)
 SYM_START(ftrace_mux_template, SYM_L_LOCAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR
 	ftrace_mux_entry 1
-	ftrace_mux_pieces ftrace_mux_template, R15(%rsp), R14(%rsp), R13(%rsp)
-	ftrace_mux_exit
+	ftrace_mux_template_calls ftrace_mux_template, R15(%rsp), R14(%rsp)
+	ftrace_mux_exit_ip
+SYM_INNER_LABEL(ftrace_mux_template_end_same_ip, SYM_L_LOCAL)
+	ftrace_mux_return
 SYM_FUNC_END(ftrace_mux_template)
 STACK_FRAME_NON_STANDARD_FP(ftrace_mux_template)
 
@@ -305,7 +322,8 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_mux_template)
 SYM_START(ftrace_mux_regs_template, SYM_L_LOCAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR
 	ftrace_mux_regs_entry 1
-	ftrace_mux_pieces ftrace_mux_regs_template, %rbx, %r12, %r13d
+	ftrace_mux_template_calls ftrace_mux_regs_template, %rbx, %r12
+SYM_INNER_LABEL(ftrace_mux_regs_template_end_same_ip, SYM_L_LOCAL)
 	jmp ftrace_mux_regs_exit
 SYM_FUNC_END(ftrace_mux_regs_template)
 STACK_FRAME_NON_STANDARD_FP(ftrace_mux_regs_template)
@@ -331,27 +349,19 @@ SYM_DATA_START(ftrace_mux_regs_caller_offsets)
 	ftrace_mux_for_each_mask ftrace_mux_regs_caller_offset
 SYM_DATA_END(ftrace_mux_regs_caller_offsets)
 
-SYM_DATA_START(ftrace_mux_slot_offsets)
-.irp id, 0, 1, 2, 3, 4, 5, 6, 7
-	.if \id < FTRACE_MUX_STATIC_IDS
-	.long ftrace_mux_slot_\id - ftrace_mux_base
-	.endif
-.endr
-SYM_DATA_END(ftrace_mux_slot_offsets)
-
-/* struct ftrace_mux_template */
-.macro ftrace_mux_template_offsets name
-	.long \name - ftrace_mux_base
-	.long \name\()_guard - ftrace_mux_base
-	.long \name\()_rcu - ftrace_mux_base
-	.long \name\()_args - ftrace_mux_base
-	.long \name\()_call - ftrace_mux_base
-	.long \name\()_unguard - ftrace_mux_base
-	.long \name\()_end - ftrace_mux_base
+/* struct ftrace_mux_layout */
+.macro ftrace_mux_layout family caller template
+	.long .Lftrace_mux_\family\()_1_0 - \caller\()_1
+	.long .Lftrace_mux_\family\()_3_0 - \caller\()_3
+	.long .Lftrace_mux_\family\()_3_1 - .Lftrace_mux_\family\()_3_0
+	.long \template - ftrace_mux_base
+	.long \template\()_again - ftrace_mux_base
+	.long \template\()_end - ftrace_mux_base
+	.long \template\()_end_same_ip - ftrace_mux_base
 .endm
 
-SYM_DATA_START(ftrace_mux_templates)
-	ftrace_mux_template_offsets ftrace_mux_template
-	ftrace_mux_template_offsets ftrace_mux_regs_template
-SYM_DATA_END(ftrace_mux_templates)
+SYM_DATA_START(ftrace_mux_layouts)
+	ftrace_mux_layout args, ftrace_mux_caller, ftrace_mux_template
+	ftrace_mux_layout regs, ftrace_mux_regs_caller, ftrace_mux_regs_template
+SYM_DATA_END(ftrace_mux_layouts)
 	.popsection

@@ -17,6 +17,8 @@
 #include <linux/uaccess.h>
 
 #include "../trace.h"
+#include "combinations.h"
+#include "entries.h"
 #include "mux.h"
 
 /*
@@ -45,18 +47,19 @@ static LIST_HEAD(ftrace_mux_filters);
  */
 void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
 {
-	struct ftrace_ops *ops;
+	struct ftrace_mux_filter *filter;
 
 	guard(mutex)(&ftrace_mux_files_mutex);
 
-	list_for_each_entry(ops, &ftrace_mux_filters, mux.filter_node) {
-		struct mutex *lock = &ops->local_hash.regex_lock;
+	list_for_each_entry(filter, &ftrace_mux_filters, node) {
+		struct ftrace_ops_hash *hash = &filter->ops->local_hash;
+		struct mutex *lock = &hash->regex_lock;
 
 		guard(mutex)(lock);
-		func(rcu_dereference_protected(ops->local_hash.filter_hash,
-					       lockdep_is_held(lock)), data);
-		func(rcu_dereference_protected(ops->local_hash.notrace_hash,
-					       lockdep_is_held(lock)), data);
+		func(rcu_dereference_protected(hash->filter_hash, lockdep_is_held(lock)),
+		     data);
+		func(rcu_dereference_protected(hash->notrace_hash, lockdep_is_held(lock)),
+		     data);
 	}
 }
 
@@ -72,15 +75,15 @@ void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
  */
 void ftrace_mux_process_mods(char *mod)
 {
-	struct ftrace_ops *ops;
+	struct ftrace_mux_filter *filter;
 
 	guard(mutex)(&ftrace_mux_files_mutex);
 
-	list_for_each_entry(ops, &ftrace_mux_filters, mux.filter_node) {
-		if (!list_empty(&ops->mux.mod_trace))
-			ftrace_process_mod_list(&ops->mux.mod_trace, ops, mod, true);
-		if (!list_empty(&ops->mux.mod_notrace))
-			ftrace_process_mod_list(&ops->mux.mod_notrace, ops, mod, false);
+	list_for_each_entry(filter, &ftrace_mux_filters, node) {
+		if (!list_empty(&filter->mod_trace))
+			ftrace_process_mod_list(&filter->mod_trace, filter->ops, mod, true);
+		if (!list_empty(&filter->mod_notrace))
+			ftrace_process_mod_list(&filter->mod_notrace, filter->ops, mod, false);
 	}
 }
 #endif
@@ -272,7 +275,7 @@ static const struct file_operations tracers_fops = {
 
 static bool has_shared_hash(struct ftrace_ops *ops)
 {
-	return ops->mux.shared_hash && ops->func_hash == ops->mux.shared_hash;
+	return ops->mux.filter && ops->func_hash == ops->mux.filter->shared_hash;
 }
 
 /*
@@ -282,7 +285,7 @@ static bool has_shared_hash(struct ftrace_ops *ops)
  */
 static int split_filter(struct ftrace_ops *ops)
 {
-	struct ftrace_ops_hash *shared = ops->mux.shared_hash;
+	struct ftrace_ops_hash *shared = ops->mux.filter->shared_hash;
 	struct ftrace_hash *filter, *exempt;
 
 	guard(mutex)(&shared->regex_lock);
@@ -296,11 +299,11 @@ static int split_filter(struct ftrace_ops *ops)
 		return -ENOMEM;
 	}
 
-	list_add(&ops->mux.filter_node, &ftrace_mux_filters);
+	list_add(&ops->mux.filter->node, &ftrace_mux_filters);
 
 	/* What a file that had been opened before join_filter() has left there */
-	ftrace_free_mods(&ops->mux.mod_trace);
-	ftrace_free_mods(&ops->mux.mod_notrace);
+	ftrace_free_mods(&ops->mux.filter->mod_trace);
+	ftrace_free_mods(&ops->mux.filter->mod_notrace);
 
 	/* Free the hashes that join_filter() has left */
 	filter = rcu_replace_pointer(ops->local_hash.filter_hash, filter,
@@ -325,9 +328,9 @@ static void join_filter(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_mux_files_mutex);
 	lockdep_assert_held(&ftrace_lock);
 
-	list_del(&ops->mux.filter_node);
+	list_del(&ops->mux.filter->node);
 	/* A reader of the new pointer must see the new hashes */
-	smp_store_release(&ops->func_hash, ops->mux.shared_hash);
+	smp_store_release(&ops->func_hash, ops->mux.filter->shared_hash);
 }
 
 /*
@@ -344,7 +347,7 @@ static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
 		return false;
 
 	for_each_ftrace_mux_tracer(other) {
-		if (other->func_hash == ops->mux.shared_hash)
+		if (other->func_hash == ops->mux.filter->shared_hash)
 			return false;
 	}
 
@@ -358,7 +361,7 @@ static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
  */
 static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
 {
-	struct ftrace_ops_hash *shared = ops->mux.shared_hash;
+	struct ftrace_ops_hash *shared = ops->mux.filter->shared_hash;
 	struct ftrace_hash *filter, *exempt;
 
 	lockdep_assert_held(&ftrace_mux_files_mutex);
@@ -379,8 +382,8 @@ static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
 
 	ftrace_free_mods(&tr->mod_trace);
 	ftrace_free_mods(&tr->mod_notrace);
-	list_splice_init(&ops->mux.mod_trace, &tr->mod_trace);
-	list_splice_init(&ops->mux.mod_notrace, &tr->mod_notrace);
+	list_splice_init(&ops->mux.filter->mod_trace, &tr->mod_trace);
+	list_splice_init(&ops->mux.filter->mod_notrace, &tr->mod_notrace);
 
 	filter = rcu_replace_pointer(shared->filter_hash, filter,
 				     lockdep_is_held(&ftrace_lock));
@@ -390,7 +393,7 @@ static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
 	free_ftrace_hash_rcu(exempt);
 
 	join_filter(ops);
-	ops->mux.own_filter = false;
+	ops->mux.filter->own = false;
 }
 
 static struct ftrace_iterator *file_iterator(struct file *file)
@@ -515,7 +518,7 @@ static bool selects_some(struct ftrace_ops *ops)
 
 	return !ftrace_hash_empty(ftrace_locked_hash(hash->filter_hash)) ||
 	       !ftrace_hash_empty(ftrace_locked_hash(hash->notrace_hash)) ||
-	       !list_empty(&ops->mux.mod_notrace);
+	       !list_empty(&ops->mux.filter->mod_notrace);
 }
 
 /**
@@ -539,11 +542,11 @@ void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed)
 		return;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		if (changed && ops->mux.shared_hash && !has_shared_hash(ops))
-			ops->mux.own_filter = selects_some(ops);
+		if (changed && ops->mux.filter && !has_shared_hash(ops))
+			ops->mux.filter->own = selects_some(ops);
 	}
 
-	if (changed && ops->mux.shared_hash && !has_shared_hash(ops))
+	if (changed && ops->mux.filter && !has_shared_hash(ops))
 		share_filter(ops, iter->tr);
 
 	mutex_unlock(&ftrace_mux_files_mutex);
@@ -579,7 +582,7 @@ void ftrace_mux_files_unlock(struct ftrace_ops *ops)
 
 	scoped_guard(mutex, &ftrace_lock) {
 		if (!(ops->flags & FTRACE_OPS_FL_ENABLED) &&
-		    ops->mux.shared_hash && !ops->mux.own_filter &&
+		    ops->mux.filter && !ops->mux.filter->own &&
 		    !has_shared_hash(ops))
 			join_filter(ops);
 	}
@@ -871,16 +874,20 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
  */
 bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec)
 {
-	unsigned long addr;
+	struct ftrace_mux_combo *combo = ftrace_mux_rec_combo(rec);
 
-	if (!(rec->flags & FTRACE_FL_MUX_EN))
+	if (!combo)
 		return false;
 
-	addr = ftrace_mux_callee(rec);
-	if (arch_ftrace_mux_is_caller(addr))
-		seq_printf(m, "\tmux: %ps", (void *)addr);
-	else
+	/* As ftrace shows the trampoline of a single tracer */
+	if (combo->nr == 1 && !combo->graph)
+		seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)ftrace_mux_callee(rec),
+			   (void *)combo->ops[0]->func,
+			   (void *)ftrace_ops_get_func(combo->ops[0]));
+	else if (combo->size)
 		seq_puts(m, "\tmux: " FTRACE_MUX_TRAMPOLINE_SYM);
+	else
+		seq_printf(m, "\tmux: %ps", (void *)combo->tramp);
 
 	return true;
 }

@@ -13,12 +13,17 @@
 #include <linux/ftrace.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/prandom.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
 static unsigned int cycles = 20;
 module_param(cycles, uint, 0444);
 MODULE_PARM_DESC(cycles, "How often tracers are registered and unregistered under load");
+
+static unsigned long seed = 1;
+module_param(seed, ulong, 0444);
+MODULE_PARM_DESC(seed, "Seed of the random sequence of changes");
 
 #define NR_FUNCS	8
 #define NR_TRACERS	24
@@ -917,49 +922,79 @@ static void mux_test_late_caller(struct kunit *test)
 	check_calls(test, call);
 }
 
-/* More tracers than IDs: small ones first, then some that displace them */
-static void mux_test_displace(struct kunit *test)
+/* More tracers than IDs: those without one see as much as those with */
+static void mux_test_beyond_ids(struct kunit *test)
 {
-	unsigned long since[NR_TRACERS] = { };
+	const int nr = FTRACE_MUX_IDS + 3;
+	unsigned int without = 0;
 	unsigned long rounds;
-	unsigned int checked = 0;
-	/* All IDs are taken when the large ones come */
-	const int nr_small = FTRACE_MUX_IDS, nr_large = 3;
 
 	static_assert(FTRACE_MUX_IDS + 3 <= NR_TRACERS);
-	for (int i = 0; i < nr_small; i++)
-		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, BIT(i % NR_FUNCS), 0, 0));
+	for (int i = 0; i < nr; i++) {
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0xff, 0, 0));
+		without += !id_of(i);
+	}
+	/* Or nothing has been tested */
+	KUNIT_EXPECT_GE(test, without, 3);
+
 	start_load(test, 0);
 	await_load(test, 20);
-
-	for (int i = nr_small; i < nr_small + nr_large; i++) {
-		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0xff, 0, 0));
-		await_load(test, 20);
-		/* All functions are its own by now: from here on it sees each call */
-		since[i] = total(tracers[i]->calls);
-		KUNIT_EXPECT_GT(test, since[i], 0);
-	}
-
-	/* IDs change hands, and back again */
-	for (int i = 0; i < nr_large; i++)
-		KUNIT_EXPECT_TRUE_MSG(test, await_id(nr_small + i, 0), "large tracer %d", i);
-	await_load(test, 20);
-	for (int i = nr_small + nr_large - 1; i >= nr_small; i--) {
-		KUNIT_EXPECT_GT(test, total(tracers[i]->calls), since[i]);
-		KUNIT_ASSERT_EQ(test, 0, stop_tracer(i));
-		await_load(test, 20);
-	}
-	for (int i = 0; i < nr_small; i++)
-		KUNIT_EXPECT_TRUE_MSG(test, await_id(i, 0), "small tracer %d", i);
-	await_load(test, 20);
-
 	rounds = stop_load(test);
-	for (int i = 0; i < nr_small; i++) {
+	for (int i = 0; i < nr; i++)
 		expect_all_calls(test, i, rounds);
-		checked++;
+	kunit_info(test, "%d tracers, %u without ID: %lu calls each seen by its own", nr,
+		   without, rounds * NR_FUNCS);
+	expect_no_strays(test);
+}
+
+static int change_filter(unsigned int index, unsigned long filter)
+{
+	unsigned long ips[NR_FUNCS];
+	unsigned int nr = 0, i;
+
+	for_each_set_bit(i, &filter, NR_FUNCS)
+		ips[nr++] = (unsigned long)funcs[i];
+	tracers[index]->filter = filter;
+
+	return ftrace_set_filter_ips(&tracers[index]->ops, ips, nr, 0, 1);
+}
+
+/*
+ * Tracers come and go, and their filters change, at random: entries move as a whole,
+ * lose some of their functions, and are merged. After each step, each function calls
+ * exactly the tracers that want it, as their filters have it.
+ */
+static void mux_test_random(struct kunit *test)
+{
+	struct test_call *call = new_call(test);
+	unsigned int added = 0, removed = 0, changed = 0;
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, seed);
+	for (int step = 0; step < cycles * 20; step++) {
+		unsigned int i = prandom_u32_state(&rnd) % NR_TRACERS;
+		unsigned long filter = prandom_u32_state(&rnd) % BIT(NR_FUNCS) ?: 0xff;
+		unsigned long exempt = prandom_u32_state(&rnd) % 4 ? 0 : BIT(step % NR_FUNCS);
+		unsigned long flags = prandom_u32_state(&rnd) % 4 ? 0 : FTRACE_OPS_FL_SAVE_REGS;
+
+		/* Many with the same functions, so that there are entries to move */
+		if (step % 3)
+			filter = step % 2 ? 0xff : 0x3c;
+
+		if (!tracers[i]) {
+			KUNIT_ASSERT_EQ(test, 0, start_tracer(i, filter, exempt, flags));
+			added++;
+		} else if (step % 5 == 0) {
+			free_tracer(i);
+			removed++;
+		} else {
+			KUNIT_ASSERT_EQ(test, 0, change_filter(i, filter));
+			changed++;
+		}
+		check_calls(test, call);
 	}
-	kunit_info(test, "%u small tracers, 3 large ones: %lu calls each seen by its own, late %ld",
-		   checked, rounds * NR_FUNCS, atomic_long_read(&late_calls));
+	kunit_info(test, "seed %lu: %u tracers added, %u removed, %u filters changed", seed,
+		   added, removed, changed);
 	expect_no_strays(test);
 }
 
@@ -1005,7 +1040,8 @@ static struct kunit_case mux_test_cases[] = {
 	KUNIT_CASE_SLOW(mux_test_unregister),
 	KUNIT_CASE_SLOW(mux_test_churn),
 	KUNIT_CASE_SLOW(mux_test_late_caller),
-	KUNIT_CASE_SLOW(mux_test_displace),
+	KUNIT_CASE_SLOW(mux_test_beyond_ids),
+	KUNIT_CASE_SLOW(mux_test_random),
 	KUNIT_CASE(mux_test_syscall_names),
 	{}
 };

@@ -14,22 +14,25 @@
 #include <linux/slab.h>
 
 #include "../trace.h"
+#include "combinations.h"
+#include "entries.h"
+#include "ids.h"
 #include "mux.h"
 
 /* How a function calls its tracers */
 enum dispatch {
-	DISPATCH_ALONE,		/* there is one, with a trampoline of its own */
-	DISPATCH_EXACT,		/* a trampoline of the multiplexer */
+	DISPATCH_ALONE,		/* there is one, which its trampoline or a direct call reaches */
+	DISPATCH_EXACT,		/* a trampoline calls exactly these */
 	DISPATCH_LIST,		/* ftrace_ops_list_func() */
 	NR_DISPATCH,
 };
 
-#define NR_STATIC_CALLERS	BIT(FTRACE_MUX_STATIC_IDS)
-
 static enum dispatch rec_dispatch(struct dyn_ftrace *rec)
 {
-	if (rec->flags & FTRACE_FL_MUX_EN)
-		return DISPATCH_EXACT;
+	struct ftrace_mux_combo *combo = ftrace_mux_rec_combo(rec);
+
+	if (combo)
+		return combo->nr == 1 && !combo->graph ? DISPATCH_ALONE : DISPATCH_EXACT;
 
 	if (ftrace_rec_count(rec) == 1 &&
 	    rec->flags & (FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN))
@@ -108,90 +111,65 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops)
 	seq_putc(m, '\n');
 }
 
-/**
- * ftrace_mux_show_combination - show a trampoline of several tracers
- * @m: where to
- * @users: number of functions that call it
- * @origin: where it comes from
- * @regs: whether it saves all registers
- *
- * The names of the tracers follow, see ftrace_mux_show_member().
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_show_combination(struct seq_file *m, unsigned long users,
-				 const char *origin, bool regs)
-{
-	seq_printf(m, "     %9lu  %-9s  %-4s ", users, origin, regs ? "regs" : "args");
-}
-
-/**
- * ftrace_mux_show_member - show a tracer that is one of a combination
- * @m: where to
- * @ops: the tracer, or one that several graph tracers share
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_show_member(struct seq_file *m, struct ftrace_ops *ops)
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static void show_graph_tracers(struct seq_file *m, struct ftrace_mux_combo *combo,
+			       struct ftrace_ops *manager)
 {
 	struct ftrace_ops *subops;
 
-	seq_putc(m, ' ');
-	if (list_empty(&ops->subop_list)) {
-		show_name(m, ops);
-		return;
-	}
-
-	list_for_each_entry(subops, &ops->subop_list, list) {
-		if (!list_is_first(&subops->list, &ops->subop_list))
-			seq_putc(m, ',');
+	list_for_each_entry(subops, &manager->subop_list, list) {
+		if (combo->graph && !ftrace_mux_combo_has(combo, subops))
+			continue;
+		seq_putc(m, ' ');
 		show_name(m, subops);
 	}
 }
-
-/* Functions that call the static trampolines of both families, by mask */
-struct static_users {
-	unsigned int	args[NR_STATIC_CALLERS];
-	unsigned int	regs[NR_STATIC_CALLERS];
-};
-
-static void show_static(struct seq_file *m, unsigned int *users, bool regs)
+#else
+static void show_graph_tracers(struct seq_file *m, struct ftrace_mux_combo *combo,
+			       struct ftrace_ops *manager)
 {
-	unsigned long mask;
-	unsigned int id;
+}
+#endif
 
-	for (mask = 1; mask < NR_STATIC_CALLERS; mask++) {
-		if (!users[mask])
+static void show_combination(struct seq_file *m, struct ftrace_mux_combo *combo,
+			     unsigned long users)
+{
+	seq_printf(m, "     %9lu  %-9s  %-4s ", users, combo->size ? "on_demand" : "static",
+		   combo->flags & FTRACE_OPS_FL_SAVE_REGS ? "regs" : "args");
+	for (unsigned int n = 0; n < combo->nr; n++) {
+		if (!list_empty(&combo->ops[n]->subop_list)) {
+			show_graph_tracers(m, combo, combo->ops[n]);
 			continue;
-		ftrace_mux_show_combination(m, users[mask], "static", regs);
-		for_each_set_bit(id, &mask, FTRACE_MUX_STATIC_IDS)
-			ftrace_mux_show_member(m, ftrace_mux_id_owner(id));
-		seq_putc(m, '\n');
+		}
+		seq_putc(m, ' ');
+		show_name(m, combo->ops[n]);
+	}
+	seq_putc(m, '\n');
+}
+
+/* Those of several tracers that functions call */
+static void show_combinations(struct seq_file *m)
+{
+	struct ftrace_mux_combo *combo;
+	unsigned long users;
+
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		users = ftrace_mux_combo_users(combo);
+		if (users && (combo->nr > 1 || combo->graph))
+			show_combination(m, combo, users);
 	}
 }
 
 /* Returns the number of functions that go through the list of all tracers */
-static unsigned long count_static(struct static_users *users)
+static unsigned long count_list(void)
 {
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
 	unsigned long list = 0;
-	unsigned int mask;
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		if (!(rec->flags & FTRACE_FL_ENABLED))
-			continue;
-		if (rec_dispatch(rec) == DISPATCH_LIST)
-			list++;
-		mask = ftrace_mux_rec_mask(rec);
-		if (!(rec->flags & FTRACE_FL_MUX_EN) || mask >= NR_STATIC_CALLERS ||
-		    !arch_ftrace_mux_is_caller(arch_ftrace_mux_callee(rec->ip)))
-			continue;
-		if (rec->flags & FTRACE_FL_REGS_EN)
-			users->regs[mask]++;
-		else
-			users->args[mask]++;
+		list += rec->flags & FTRACE_FL_ENABLED && rec_dispatch(rec) == DISPATCH_LIST;
 	}
 
 	return list;
@@ -199,12 +177,7 @@ static unsigned long count_static(struct static_users *users)
 
 static int info_show(struct seq_file *m, void *v)
 {
-	struct static_users *users __free(kfree) = kzalloc(sizeof(*users), GFP_KERNEL);
 	struct ftrace_ops *ops;
-	unsigned long list;
-
-	if (!users)
-		return -ENOMEM;
 
 	guard(mutex)(&ftrace_lock);
 
@@ -218,17 +191,14 @@ static int info_show(struct seq_file *m, void *v)
 		cond_resched();
 	}
 
-	list = count_static(users);
 	seq_puts(m, "#combinations\n");
 	seq_puts(m, "#    functions  origin     saves tracers\n");
-	show_static(m, users->args, false);
-	show_static(m, users->regs, true);
-	ftrace_mux_combo_show(m);
+	show_combinations(m);
 
 	seq_puts(m, "#totals\n");
 	seq_printf(m, "enabled %u\n", ftrace_mux_is_enabled());
-	seq_printf(m, "list_functions %lu\n", list);
-	ftrace_mux_combo_show_totals(m);
+	seq_printf(m, "list_functions %lu\n", count_list());
+	ftrace_mux_show_totals(m);
 
 	return 0;
 }

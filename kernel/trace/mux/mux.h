@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Function tracer multiplexer: functions that ftrace calls, and that the files of
- * the multiplexer call in each other.
+ * Function tracer multiplexer: what ftrace calls, and what the files are about.
  */
 #ifndef _KERNEL_TRACE_FTRACE_MUX_H
 #define _KERNEL_TRACE_FTRACE_MUX_H
@@ -19,7 +18,29 @@ typedef void (*ftrace_mux_hash_func_t)(struct ftrace_hash *hash, void *data);
 
 #ifdef CONFIG_FTRACE_MUX
 
-/* tracers.c: the registered tracers, and which tracers each function has */
+/* entries.c: what the call site of each function calls */
+
+bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
+			  bool again);
+bool ftrace_mux_rec_changes(struct dyn_ftrace *rec, bool *changes);
+void ftrace_mux_rec_move(struct dyn_ftrace *rec);
+void ftrace_mux_rec_leave(struct dyn_ftrace *rec);
+unsigned long ftrace_mux_addr(struct dyn_ftrace *rec);
+unsigned long ftrace_mux_callee(struct dyn_ftrace *rec);
+bool ftrace_mux_prepare(void);
+void ftrace_mux_prepare_rec(struct dyn_ftrace *rec);
+void ftrace_mux_updated(void);
+void ftrace_mux_graph_changes(void);
+bool ftrace_mux_update_func(struct ftrace_ops *ops);
+void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
+int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
+
+/* combinations.c */
+
+void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops);
+void ftrace_mux_combo_silence(struct ftrace_ops *ops);
+
+/* tracers.c: the registered tracers */
 
 extern struct list_head ftrace_mux_tracers;
 
@@ -29,31 +50,11 @@ extern struct list_head ftrace_mux_tracers;
 void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 			    struct trace_array *tr);
 void ftrace_mux_share_filter(struct ftrace_ops *ops);
-bool ftrace_mux_register(struct ftrace_ops *ops);
-void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
+void ftrace_mux_register(struct ftrace_ops *ops);
 void ftrace_mux_link(struct ftrace_ops *ops);
 void ftrace_mux_unlink(struct ftrace_ops *ops);
-void ftrace_mux_update_func(struct ftrace_ops *ops);
-void ftrace_mux_filter_changed(struct ftrace_ops *ops);
 void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_array *tr);
 void ftrace_mux_hold_default(struct ftrace_ops *ops);
-
-unsigned long ftrace_mux_addr(struct dyn_ftrace *rec);
-unsigned long ftrace_mux_callee(struct dyn_ftrace *rec);
-bool ftrace_mux_rec_changed(struct dyn_ftrace *rec);
-void ftrace_mux_rec_touch(struct dyn_ftrace *rec);
-void ftrace_mux_rec_switch(struct dyn_ftrace *rec);
-void ftrace_mux_rec_leave(struct dyn_ftrace *rec);
-bool ftrace_mux_settle(struct ftrace_ops *ops, bool added);
-void ftrace_mux_prepare_rec(struct dyn_ftrace *rec);
-void ftrace_mux_prepare(void);
-void ftrace_mux_updated(void);
-void ftrace_mux_queue_sweep(void);
-void ftrace_mux_graph_changed(void);
-bool ftrace_mux_needs_combo(struct dyn_ftrace *rec);
-struct ftrace_ops *ftrace_mux_id_owner(unsigned int id);
-struct ftrace_ops *ftrace_mux_graph_manager(void);
-bool ftrace_mux_is_enabled(void);
 
 struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr);
 void ftrace_mux_set_default(struct ftrace_ops *ops);
@@ -62,15 +63,15 @@ bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
 unsigned int ftrace_mux_count_users(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
 
-/* Set the ID of @ops in the filter mask of @rec, and in the notrace mask if @exempt */
+/* Set the ID of @ops in the filter mask of @rec, and in the notrace mask if @in_notrace */
 static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,
-				      struct dyn_ftrace *rec, bool exempt)
+				      struct dyn_ftrace *rec, bool in_notrace)
 {
 	if (!ops->mux.id)
 		return;
 
 	rec->mux_filter |= BIT(ops->mux.id - 1);
-	if (exempt)
+	if (in_notrace)
 		rec->mux_notrace |= BIT(ops->mux.id - 1);
 }
 
@@ -78,16 +79,14 @@ static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,
 static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
 				      struct dyn_ftrace *rec)
 {
-	u16 keep;
+	u8 keep;
 
 	if (!ops->mux.id)
 		return;
 
 	keep = ~BIT(ops->mux.id - 1);
-	if ((rec->mux_filter | rec->mux_notrace) & ~keep) {
-		rec->mux_filter &= keep;
-		rec->mux_notrace &= keep;
-	}
+	rec->mux_filter &= keep;
+	rec->mux_notrace &= keep;
 }
 
 /*
@@ -105,40 +104,11 @@ static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
  */
 static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int enable)
 {
-	if (!ops->mux.shared_hash)
+	if (!ops->mux.filter)
 		return NULL;
 
-	return enable ? &ops->mux.mod_trace : &ops->mux.mod_notrace;
+	return enable ? &ops->mux.filter->mod_trace : &ops->mux.filter->mod_notrace;
 }
-
-/* The tracers with an ID that want @rec */
-static inline unsigned int ftrace_mux_rec_mask(struct dyn_ftrace *rec)
-{
-	return rec->mux_filter & ~rec->mux_notrace;
-}
-
-/* combinations.c: trampolines on demand */
-
-#define FTRACE_MUX_TRAMPOLINE_SYM	"ftrace_mux_trampoline"
-
-bool ftrace_mux_wants(struct ftrace_ops *ops, struct dyn_ftrace *rec);
-unsigned long ftrace_mux_combo_addr(struct dyn_ftrace *rec);
-void ftrace_mux_combo_prepare(struct dyn_ftrace *rec);
-bool ftrace_mux_combo_retry(void);
-void ftrace_mux_combo_enter(unsigned long addr);
-void ftrace_mux_combo_leave(struct dyn_ftrace *rec);
-bool ftrace_mux_combo_touch(struct dyn_ftrace *rec);
-bool ftrace_mux_combo_settle(struct ftrace_ops *ops, bool added);
-void ftrace_mux_combo_new_ids(void);
-void ftrace_mux_combo_update_func(struct ftrace_ops *ops);
-void ftrace_mux_combo_drop(struct ftrace_ops *ops, bool quiescent);
-bool ftrace_mux_combo_sweep(void);
-void ftrace_mux_combo_reap(void);
-bool ftrace_mux_combo_any(void);
-void ftrace_mux_combo_show(struct seq_file *m);
-void ftrace_mux_combo_show_totals(struct seq_file *m);
-bool ftrace_mux_combo_starts(unsigned long addr);
-int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
 
 /* The names of system calls in filters */
 
@@ -161,9 +131,6 @@ bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
 void ftrace_mux_create_info(struct dentry *parent);
-void ftrace_mux_show_combination(struct seq_file *m, unsigned long users,
-				 const char *origin, bool regs);
-void ftrace_mux_show_member(struct seq_file *m, struct ftrace_ops *ops);
 
 #else /* !CONFIG_FTRACE_MUX */
 
@@ -171,12 +138,11 @@ static inline void ftrace_mux_init_tracer(struct ftrace_ops *ops,
 					  const char *name,
 					  struct trace_array *tr) { }
 static inline void ftrace_mux_share_filter(struct ftrace_ops *ops) { }
-static inline bool ftrace_mux_register(struct ftrace_ops *ops) { return false; }
+static inline void ftrace_mux_register(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent) { }
 static inline void ftrace_mux_link(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_unlink(struct ftrace_ops *ops) { }
-static inline void ftrace_mux_update_func(struct ftrace_ops *ops) { }
-static inline void ftrace_mux_filter_changed(struct ftrace_ops *ops) { }
+static inline bool ftrace_mux_update_func(struct ftrace_ops *ops) { return false; }
 static inline void ftrace_mux_set_instance(struct ftrace_ops *ops,
 					   struct trace_array *tr) { }
 static inline void ftrace_mux_hold_default(struct ftrace_ops *ops) { }
@@ -196,16 +162,25 @@ static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int 
 
 static inline unsigned long ftrace_mux_addr(struct dyn_ftrace *rec) { return 0; }
 static inline unsigned long ftrace_mux_callee(struct dyn_ftrace *rec) { return 0; }
-static inline bool ftrace_mux_rec_changed(struct dyn_ftrace *rec) { return false; }
-static inline void ftrace_mux_rec_touch(struct dyn_ftrace *rec) { }
-static inline void ftrace_mux_rec_switch(struct dyn_ftrace *rec) { }
+static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec,
+					bool add, bool again)
+{
+	return false;
+}
+
+static inline bool ftrace_mux_rec_changes(struct dyn_ftrace *rec, bool *changes)
+{
+	return false;
+}
+
+static inline void ftrace_mux_rec_move(struct dyn_ftrace *rec) { }
 static inline void ftrace_mux_rec_leave(struct dyn_ftrace *rec) { }
-static inline bool ftrace_mux_settle(struct ftrace_ops *ops, bool added) { return false; }
+static inline bool ftrace_mux_prepare(void) { return true; }
 static inline void ftrace_mux_prepare_rec(struct dyn_ftrace *rec) { }
-static inline void ftrace_mux_prepare(void) { }
 static inline void ftrace_mux_updated(void) { }
-static inline void ftrace_mux_graph_changed(void) { }
-static inline void ftrace_mux_combo_drop(struct ftrace_ops *ops, bool quiescent) { }
+static inline void ftrace_mux_graph_changes(void) { }
+static inline void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_combo_silence(struct ftrace_ops *ops) { }
 static inline int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value,
 					 char *name)
 {
@@ -220,7 +195,7 @@ ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,
 }
 
 static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,
-				      struct dyn_ftrace *rec, bool exempt) { }
+				      struct dyn_ftrace *rec, bool in_notrace) { }
 static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
 				      struct dyn_ftrace *rec) { }
 

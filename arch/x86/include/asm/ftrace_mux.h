@@ -9,33 +9,34 @@
 /* What the wrapper of a system call has in front of the name that users know */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__x64_"
 
-/* All trampolines, of both families */
+/* All static trampolines, of both families */
 extern const char ftrace_mux_callers[];
 extern const char ftrace_mux_callers_end[];
 
-/* Offsets of the trampolines and slots from ftrace_mux_base */
+/* Offsets of the static trampolines from ftrace_mux_base, by mask */
 extern const char ftrace_mux_base[];
 extern const u32 ftrace_mux_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
 extern const u32 ftrace_mux_regs_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
-extern const u32 ftrace_mux_slot_offsets[FTRACE_MUX_STATIC_IDS];
 
-/* Where the trampolines find the third argument of each slot */
+/* Where the static trampolines find the third argument of each call */
 extern struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_STATIC_IDS];
 
 /*
- * Pieces of code that other trampolines are made of, as offsets from
- * ftrace_mux_base. Each piece ends where the next one starts.
+ * Where the trampolines of a family have their calls, and what those on demand are
+ * copies of.
  */
-struct ftrace_mux_template {
-	u32	entry;		/* saves registers, loads ip and parent ip */
-	u32	guard;		/* takes the recursion guard, or jumps */
-	u32	rcu;		/* jumps if RCU is not watching */
-	u32	args;		/* loads ip and parent ip again */
-	u32	call;		/* loads the other arguments and calls */
-	u32	unguard;	/* releases the guard */
+struct ftrace_mux_layout {
+	/* In a static trampoline: offsets of the calls, and from one to the next */
+	u32	single_call;	/* of its only one */
+	u32	first_call;	/* of the first of several */
+	u32	stride;
+	/* Offsets from ftrace_mux_base */
+	u32	start;		/* saves registers, and makes the first call */
+	u32	again;		/* makes another call */
 	u32	end;		/* restores registers and returns: not copied */
+	u32	end_same_ip;	/* the same, if no handler may change the ip */
 };
 
-extern const struct ftrace_mux_template ftrace_mux_templates[2];
+extern const struct ftrace_mux_layout ftrace_mux_layouts[2];
 
 #endif /* _ASM_X86_FTRACE_MUX_H */

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer: the IDs of tracers.
+ *
+ * A tracer gets the lowest free ID when it is registered, and keeps it. The masks
+ * in the record of a function (struct dyn_ftrace) consist of these IDs. The tracers
+ * with the lowest IDs have static trampolines for all of their combinations, which
+ * find the ftrace_ops of an ID in a table. A tracer without an ID lacks only that:
+ * its trampolines are made on demand.
+ *
+ * States of an ID
+ *
+ *	FREE	-> USED		in ftrace_startup(), before the ID is in a mask
+ *	USED	-> RESTING	after the last call site has left for another
+ *				trampoline. A task may still be in a static
+ *				trampoline, about to call the tracer. It does so,
+ *				as with any static ftrace_ops.
+ *	RESTING -> USED		only for the same tracer
+ *	RESTING -> FREE		after a grace period of Tasks RCU and of Tasks Rude
+ *				RCU: no task can be in such a trampoline
+ *	USED	-> FREE		at once, if ftrace_shutdown() has waited for this
+ *				grace period
+ *
+ * So no trampoline passes the ftrace_ops of one tracer to the function of another.
+ *
+ * Protected by ftrace_lock.
+ */
+#include "../ftrace_internal.h"
+#include "ids.h"
+
+/* The masks lie in the upper half of the flags, above the index of the entry */
+#ifdef __BIG_ENDIAN
+#error "the masks overlay the flags"
+#endif
+static_assert(FTRACE_MUX_IDS <= 8);
+/* Code that clears a flag must not clear the masks */
+static_assert((~FTRACE_FL_ENABLED & FTRACE_FL_MUX) == FTRACE_FL_MUX);
+static_assert((~FTRACE_FL_TRAMP & FTRACE_FL_MUX) == FTRACE_FL_MUX);
+static_assert(offsetof(struct dyn_ftrace, mux_entry) ==
+	      offsetof(struct dyn_ftrace, flags) + sizeof(u32));
+
+struct mux_id {
+	struct ftrace_ops	*ops;		/* NULL if FREE */
+	bool			used;		/* RESTING if not */
+	bool			quiescing;	/* RESTING since before the grace period */
+};
+
+static struct mux_id ids[FTRACE_MUX_IDS];
+
+/**
+ * ftrace_mux_id_owner - the tracer that has an ID
+ * @id: the ID, less than FTRACE_MUX_IDS, in the masks of a record
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the tracer.
+ */
+struct ftrace_ops *ftrace_mux_id_owner(unsigned int id)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	return ids[id].ops;
+}
+
+static void set_owner(unsigned int id, struct ftrace_ops *ops)
+{
+	ids[id].ops = ops;
+	ids[id].used = ops;
+	ids[id].quiescing = false;
+	if (id < FTRACE_MUX_STATIC_IDS)
+		arch_ftrace_mux_set_ops(id, ops);
+}
+
+/**
+ * ftrace_mux_get_id - give a tracer an ID, if one is free
+ * @ops: the tracer, on no call site yet
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_get_id(struct ftrace_ops *ops)
+{
+	int free = -1;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	/* Stubs are counted, but never called */
+	if (ops->flags & FTRACE_OPS_FL_STUB)
+		return;
+
+	for (int id = FTRACE_MUX_IDS - 1; id >= 0; id--) {
+		/* Tasks that still call the tracer of this ID call @ops */
+		if (ids[id].ops == ops) {
+			free = id;
+			break;
+		}
+		if (!ids[id].ops)
+			free = id;
+	}
+
+	if (free < 0)
+		return;
+
+	set_owner(free, ops);
+	ops->mux.id = free + 1;
+}
+
+/**
+ * ftrace_mux_put_id - take back the ID of a tracer
+ * @ops: the tracer, on no call site any more
+ * @quiescent: whether a grace period of both flavors of Tasks RCU has passed since
+ *	it left the last call site; must be true if @ops may be freed
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: true if the ID is RESTING: see ftrace_mux_ids_quiesce().
+ */
+bool ftrace_mux_put_id(struct ftrace_ops *ops, bool quiescent)
+{
+	unsigned int id = ops->mux.id - 1;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!ops->mux.id)
+		return false;
+
+	ops->mux.id = 0;
+	ids[id].used = false;
+	if (quiescent)
+		set_owner(id, NULL);
+
+	return !quiescent;
+}
+
+/**
+ * ftrace_mux_ids_quiesce - a grace period is about to start
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: true if any ID is RESTING: call ftrace_mux_ids_reap() after a grace
+ * period of both flavors of Tasks RCU.
+ */
+bool ftrace_mux_ids_quiesce(void)
+{
+	bool found = false;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
+		ids[id].quiescing = ids[id].ops && !ids[id].used;
+		found |= ids[id].quiescing;
+	}
+
+	return found;
+}
+
+/**
+ * ftrace_mux_ids_reap - free the IDs that have been RESTING for a grace period
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_ids_reap(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
+		if (ids[id].quiescing)
+			set_owner(id, NULL);
+	}
+}
