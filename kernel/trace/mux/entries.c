@@ -161,7 +161,7 @@ static bool had_graph_sets;
 static bool needs_sweep;
 
 /* Whether call sites use the trampolines: ftrace_mux=, kernel.ftrace_mux */
-static int ftrace_mux_enabled = 1;
+int ftrace_mux_enabled = 1;
 
 /* Where the tracers of a function, or of an entry, are put together */
 static struct ftrace_mux_set scratch;
@@ -428,24 +428,23 @@ static struct ftrace_mux_entry *target(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_rec_changes - whether the call site of a traced function has to change
- * @rec: record of the function
- * @changes: set to whether it has to be patched
+ * __ftrace_mux_rec_test - what the update does to the entry of a function
+ * @rec: record of the function, which is traced
  *
  * Context: ftrace_lock held.
  *
- * Return: false if the function has no entry, and gets none: it is not the
- * multiplexer's.
+ * Return: see enum ftrace_mux_move.
  */
-bool ftrace_mux_rec_changes(struct dyn_ftrace *rec, bool *changes)
+enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_entry *entry = target(rec);
 
 	lockdep_assert_held(&ftrace_lock);
 
-	*changes = (entry ? entry->index : 0) != rec->mux_entry;
+	if ((entry ? entry->index : 0) != rec->mux_entry)
+		return FTRACE_MUX_MOVES;
 
-	return entry || rec->mux_entry;
+	return entry ? FTRACE_MUX_STAYS : FTRACE_MUX_NONE;
 }
 
 /**
@@ -504,7 +503,7 @@ void ftrace_mux_rec_leave(struct dyn_ftrace *rec)
 
 /**
  * ftrace_mux_rec_move - the call site of a function is about to be patched
- * @rec: record of the function, for which ftrace_mux_rec_changes() is true
+ * @rec: record of the function, for which ftrace_mux_rec_test() says so
  *
  * Context: ftrace_lock held.
  */
@@ -557,7 +556,7 @@ static noinline bool start_touching(struct ftrace_ops *ops, struct dyn_ftrace *r
 {
 	struct ftrace_mux_entry *entry = rec_entry(rec);
 
-	if (!ftrace_mux_enabled || !ftrace_enabled)
+	if (!ftrace_enabled)
 		return false;
 
 	if (!entry->touches) {
@@ -577,7 +576,7 @@ static noinline bool start_touching(struct ftrace_ops *ops, struct dyn_ftrace *r
 }
 
 /**
- * ftrace_mux_rec_touch - a tracer has been added to a function, or removed
+ * __ftrace_mux_rec_touch - a tracer has been added to a function, or removed
  * @ops: the tracer
  * @rec: record of the function, with its new count
  * @add: which of the two
@@ -587,8 +586,8 @@ static noinline bool start_touching(struct ftrace_ops *ops, struct dyn_ftrace *r
  *
  * Return: false if the multiplexer does not care, and ftrace has to test the record.
  */
-bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
-			  bool again)
+bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
+			    bool again)
 {
 	/* It is the same change, and often the same entry, for all functions of a tracer */
 	if ((touching.ops != ops || touching.add != add ||

@@ -16,13 +16,22 @@ struct seq_file;
 
 typedef void (*ftrace_mux_hash_func_t)(struct ftrace_hash *hash, void *data);
 
+/* What an update of call sites does to the entry of a function */
+enum ftrace_mux_move {
+	FTRACE_MUX_NONE,	/* it has none, and gets none: it is not the multiplexer's */
+	FTRACE_MUX_STAYS,
+	FTRACE_MUX_MOVES,	/* to, between or from entries */
+};
+
 #ifdef CONFIG_FTRACE_MUX
 
 /* entries.c: what the call site of each function calls */
 
-bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
-			  bool again);
-bool ftrace_mux_rec_changes(struct dyn_ftrace *rec, bool *changes);
+extern int ftrace_mux_enabled;
+
+bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
+			    bool again);
+enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec);
 void ftrace_mux_rec_move(struct dyn_ftrace *rec);
 void ftrace_mux_rec_leave(struct dyn_ftrace *rec);
 unsigned long ftrace_mux_addr(struct dyn_ftrace *rec);
@@ -62,6 +71,21 @@ struct ftrace_ops *ftrace_mux_find(u64 seq);
 bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
 unsigned int ftrace_mux_count_users(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
+
+/* See entries.c. Costs next to nothing if the multiplexer is switched off. */
+static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec,
+					bool add, bool again)
+{
+	return ftrace_mux_enabled && __ftrace_mux_rec_touch(ops, rec, add, again);
+}
+
+static inline enum ftrace_mux_move ftrace_mux_rec_test(struct dyn_ftrace *rec)
+{
+	if (!ftrace_mux_enabled && !rec->mux_entry)
+		return FTRACE_MUX_NONE;
+
+	return __ftrace_mux_rec_test(rec);
+}
 
 /* Set the ID of @ops in the filter mask of @rec, and in the notrace mask if @in_notrace */
 static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,
@@ -168,9 +192,9 @@ static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrac
 	return false;
 }
 
-static inline bool ftrace_mux_rec_changes(struct dyn_ftrace *rec, bool *changes)
+static inline enum ftrace_mux_move ftrace_mux_rec_test(struct dyn_ftrace *rec)
 {
-	return false;
+	return FTRACE_MUX_NONE;
 }
 
 static inline void ftrace_mux_rec_move(struct dyn_ftrace *rec) { }
