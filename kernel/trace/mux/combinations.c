@@ -28,6 +28,7 @@
 #include "../trace.h"
 #include "combinations.h"
 #include "ids.h"
+#include "mux.h"
 
 static DEFINE_HASHTABLE(combo_hash, 10);
 static struct latch_tree_root combo_tree __cacheline_aligned;
@@ -371,26 +372,45 @@ static bool combo_regs(const struct ftrace_mux_combo *combo)
 	return combo->flags & FTRACE_OPS_FL_SAVE_REGS;
 }
 
-static void set_call_func(struct ftrace_mux_combo *combo, unsigned int n, void *func)
+static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int n)
 {
-	arch_ftrace_mux_set_call(combo->tramp, combo->nr, n, combo_regs(combo), func);
+	return combo->graph && combo->ops[n] == graph_manager;
 }
 
-static void set_call(struct ftrace_mux_combo *combo, unsigned int n)
+/* The function that the trampoline of @combo calls for its n-th tracer */
+static void *call_func(const struct ftrace_mux_combo *combo, unsigned int n)
 {
-	void *func = ftrace_ops_get_func(combo->ops[n]);
+	return passes_graph_set(combo, n) ? graph_set_func() :
+					    ftrace_ops_get_func(combo->ops[n]);
+}
 
-	if (combo->graph && combo->ops[n] == graph_manager)
-		func = graph_set_func();
-
-	set_call_func(combo, n, func);
+static void set_call(struct ftrace_mux_combo *combo, unsigned int n, void *func)
+{
+	arch_ftrace_mux_set_call(combo->tramp, combo->nr, n, combo_regs(combo), func);
 }
 
 static void set_calls(struct ftrace_mux_combo *combo)
 {
 	arch_ftrace_mux_begin();
 	for (unsigned int n = 0; n < combo->nr; n++)
-		set_call(combo, n);
+		set_call(combo, n, call_func(combo, n));
+	arch_ftrace_mux_end();
+}
+
+/* The calls of @ops in all trampolines: its function, or ftrace_stub() */
+static void set_calls_of(struct ftrace_ops *ops, bool silent)
+{
+	struct ftrace_mux_combo *combo;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	arch_ftrace_mux_begin();
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		for (unsigned int n = 0; n < combo->nr; n++) {
+			if (combo->ops[n] == ops)
+				set_call(combo, n, silent ? ftrace_stub : call_func(combo, n));
+		}
+	}
 	arch_ftrace_mux_end();
 }
 
@@ -427,14 +447,10 @@ static bool make_trampoline(struct ftrace_mux_combo *combo)
 	}
 
 	for (unsigned int n = 0; n < combo->nr; n++) {
-		struct ftrace_ops *ops = combo->ops[n];
-
-		calls[n].func = ftrace_ops_get_func(ops);
-		calls[n].arg = ops;
-		if (combo->graph && ops == graph_manager) {
-			calls[n].func = graph_set_func();
+		calls[n].func = call_func(combo, n);
+		calls[n].arg = combo->ops[n];
+		if (passes_graph_set(combo, n))
 			calls[n].arg = combo->set;
-		}
 	}
 
 	combo->tramp = arch_ftrace_mux_create(calls, combo->nr, combo_regs(combo), modify,
@@ -548,18 +564,7 @@ bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
  */
 void ftrace_mux_combo_update_func(struct ftrace_ops *ops)
 {
-	struct ftrace_mux_combo *combo;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	arch_ftrace_mux_begin();
-	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		for (unsigned int n = 0; n < combo->nr; n++) {
-			if (combo->ops[n] == ops)
-				set_call(combo, n);
-		}
-	}
-	arch_ftrace_mux_end();
+	set_calls_of(ops, false);
 }
 
 /**
@@ -574,18 +579,7 @@ void ftrace_mux_combo_update_func(struct ftrace_ops *ops)
  */
 void ftrace_mux_combo_silence(struct ftrace_ops *ops)
 {
-	struct ftrace_mux_combo *combo;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	arch_ftrace_mux_begin();
-	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		for (unsigned int n = 0; n < combo->nr; n++) {
-			if (combo->ops[n] == ops)
-				set_call_func(combo, n, ftrace_stub);
-		}
-	}
-	arch_ftrace_mux_end();
+	set_calls_of(ops, true);
 }
 
 /**

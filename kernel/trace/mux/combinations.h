@@ -74,8 +74,6 @@ void ftrace_mux_combo_free(struct ftrace_mux_combo *combo);
 bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
 			  const struct ftrace_ops *ops);
 void ftrace_mux_combo_update_func(struct ftrace_ops *ops);
-void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops);
-void ftrace_mux_combo_silence(struct ftrace_ops *ops);
 struct ftrace_mux_combo *ftrace_mux_combo_at(unsigned long addr);
 int ftrace_mux_combo_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
 void ftrace_mux_combo_show_totals(struct seq_file *m);

@@ -1135,20 +1135,6 @@ void ftrace_mux_show_totals(struct seq_file *m)
 /* The switch */
 
 /**
- * ftrace_mux_is_enabled - whether the multiplexer is switched on
- *
- * Context: ftrace_lock held.
- *
- * Return: true if it is.
- */
-bool ftrace_mux_is_enabled(void)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	return ftrace_mux_enabled;
-}
-
-/**
  * ftrace_mux_update_func - follow a change of the function of a tracer
  * @ops: the tracer whose ops->func has changed, registered or about to be
  *

@@ -10,8 +10,6 @@ struct seq_file;
 
 struct ftrace_mux_combo *ftrace_mux_rec_combo(const struct dyn_ftrace *rec);
 unsigned long ftrace_mux_combo_users(const struct ftrace_mux_combo *combo);
-void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
 void ftrace_mux_show_totals(struct seq_file *m);
-bool ftrace_mux_is_enabled(void);
 
 #endif /* _KERNEL_TRACE_MUX_ENTRIES_H */

@@ -196,7 +196,7 @@ static int info_show(struct seq_file *m, void *v)
 	show_combinations(m);
 
 	seq_puts(m, "#totals\n");
-	seq_printf(m, "enabled %u\n", ftrace_mux_is_enabled());
+	seq_printf(m, "enabled %d\n", ftrace_mux_enabled);
 	seq_printf(m, "list_functions %lu\n", count_list());
 	ftrace_mux_show_totals(m);
 

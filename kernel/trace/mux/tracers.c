@@ -268,13 +268,10 @@ void ftrace_mux_register(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_lock);
 
 	/* The graph tracers that a manager stands for are linked on their own */
-	if (list_empty(&ops->subop_list)) {
+	if (list_empty(&ops->subop_list))
 		ftrace_mux_link(ops);
-	} else {
-		INIT_LIST_HEAD(&ops->mux.node);
-		ops->mux.seq = ++last_seq;
+	else
 		ftrace_mux_set_graph_manager(ops);
-	}
 	ftrace_mux_get_id(ops);
 }
 
@@ -329,12 +326,6 @@ void ftrace_mux_unlink(struct ftrace_ops *ops)
 	if (!ops->mux.seq)
 		return;
 
-	/* A manager of graph tracers */
-	if (list_empty(&ops->mux.node)) {
-		ops->mux.seq = 0;
-		return;
-	}
-
 	for_each_ftrace_mux_tracer(other) {
 		if (other == ops && next)
 			break;
@@ -342,7 +333,7 @@ void ftrace_mux_unlink(struct ftrace_ops *ops)
 			next = other;
 	}
 
-	list_del_init(&ops->mux.node);
+	list_del(&ops->mux.node);
 	ops->mux.seq = 0;
 
 	if (ops->mux.is_default && next)
