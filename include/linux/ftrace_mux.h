@@ -69,6 +69,9 @@ struct ftrace_mux_filter {
  * @chosen: became the default by a write to function_tracers
  * @private_filter: the tracer never uses the filter of the function tracer,
  *	see ftrace_mux_has_files()
+ * @waits_later: see ftrace_mux_wait_later()
+ * @grace: if it does, the number of the grace period after which no task can call
+ *	the tracer, 0 if it was never registered
  *
  * Protected by ftrace_lock unless noted otherwise.
  */
@@ -84,6 +87,8 @@ struct ftrace_mux_tracer {
 	bool			is_default : 1;
 	bool			chosen : 1;
 	bool			private_filter : 1;
+	bool			waits_later : 1;
+	u32			grace;
 };
 
 /* Provided by the architecture */

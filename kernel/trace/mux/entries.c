@@ -44,8 +44,7 @@
  * period of Tasks RCU and of Tasks Rude RCU has passed. There are two exceptions: a
  * tracer that wants all functions, and one that is being unregistered. Entries
  * without call sites, and combinations without entries, are freed after such a
- * grace period, or when ftrace_shutdown() has waited for one because their tracer
- * may be freed.
+ * grace period, or when ftrace has waited for one because their tracer may be freed.
  *
  * Protected by ftrace_lock. is_ftrace_mux_trampoline(), ftrace_mux_unwind_ip() and
  * ftrace_mux_get_kallsym() are called from any context: chunks are never freed.
@@ -159,6 +158,11 @@ static bool had_graph_sets;
 
 /* There is something to wait for and to free */
 static bool needs_sweep;
+
+/* Grace periods of sweeps: how many have started, and how many of them have ended */
+static u32 grace_started, grace_ended;
+/* A tracer was unregistered since the last one started, and nobody has waited */
+static bool needs_grace;
 
 /* Whether call sites use the trampolines: ftrace_mux=, kernel.ftrace_mux */
 int ftrace_mux_enabled = 1;
@@ -879,12 +883,13 @@ static void check_recs(void)
 /* Returns true if there is anything to wait for */
 static bool start_quiescing(void)
 {
-	bool found = ftrace_mux_ids_quiesce();
+	bool found = ftrace_mux_ids_quiesce() || needs_grace;
 	struct ftrace_mux_combo *combo;
 	struct ftrace_mux_entry *entry;
 	unsigned int pos;
 
 	needs_sweep = false;
+	needs_grace = false;
 
 	for_each_entry(entry, pos) {
 		entry->quiescing = entry->left || !entry->users;
@@ -896,6 +901,8 @@ static bool start_quiescing(void)
 		found |= combo->left || list_empty(&combo->entries);
 		combo->left = false;
 	}
+
+	grace_started += found;
 
 	return found;
 }
@@ -923,6 +930,13 @@ static void reap(void)
 	ftrace_mux_ids_reap();
 }
 
+/* See ftrace_wait_for_callers() */
+static void wait_for_callers(void)
+{
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+}
+
 static void sweep_func(struct work_struct *work)
 {
 	scoped_guard(mutex, &ftrace_lock) {
@@ -933,14 +947,14 @@ static void sweep_func(struct work_struct *work)
 			return;
 	}
 
-	/* As in ftrace_shutdown() */
-	synchronize_rcu_tasks_rude();
-	synchronize_rcu_tasks();
+	wait_for_callers();
 
 	guard(mutex)(&ftrace_lock);
 
-	if (!ftrace_is_dead())
-		reap();
+	if (ftrace_is_dead())
+		return;
+	reap();
+	grace_ended = grace_started;
 }
 
 static int __init ftrace_mux_late_init(void)
@@ -987,10 +1001,51 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	if (ftrace_mux_put_id(ops, quiescent))
-		request_sweep();
-	if (quiescent)
+	if (quiescent) {
+		ftrace_mux_put_id(ops, true);
 		free_combos_of(ops);
+		return;
+	}
+
+	if (ops->mux.waits_later) {
+		ops->mux.grace = grace_started + 1;
+		needs_grace = true;
+		request_sweep();
+	}
+	if (ftrace_mux_put_id(ops, false))
+		request_sweep();
+}
+
+/* Whether a task may still call @ops, for which nobody has waited */
+static bool has_late_callers(const struct ftrace_ops *ops)
+{
+	return ops->mux.grace && (s32)(ops->mux.grace - grace_ended) > 0;
+}
+
+/**
+ * ftrace_mux_wait - wait until no task can call a tracer
+ * @ops: the tracer, with ftrace_mux_wait_later(), unregistered
+ *
+ * If it is registered again, unregister_ftrace_function() waits.
+ *
+ * Context: process context, may sleep for seconds; ftrace_lock not held.
+ */
+void ftrace_mux_wait(struct ftrace_ops *ops)
+{
+	bool wait;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		ops->mux.waits_later = false;
+		wait = has_late_callers(ops);
+	}
+
+	if (!wait)
+		return;
+
+	wait_for_callers();
+
+	guard(mutex)(&ftrace_lock);
+	ftrace_mux_release(ops, true);
 }
 
 /* Entries and trampolines by address, from any context */

@@ -19,6 +19,8 @@
  *				different: mux_load_s00() to mux_load_s99()
  *	singles_run N		calls each of these N times
  *	singles_calls		the fewest and the most calls they have seen
+ *	busy 0|1		a task that does not give up its CPU: no grace
+ *				period of Tasks RCU ends
  *	system N		this many tracers on two functions that the
  *				system itself calls all the time
  *	system_calls		calls the last of them has seen
@@ -610,6 +612,60 @@ static const struct kernel_param_ops hammer_param = {
 	.get = param_get_ulong,
 };
 module_param_cb(hammer, &hammer_param, &hammer_mask, 0644);
+
+static struct task_struct *busy_task;
+static bool busy;
+
+static int busy_func(void *data)
+{
+	while (!kthread_should_stop())
+		cpu_relax();
+
+	return 0;
+}
+
+static void stop_busy(void)
+{
+	if (busy_task)
+		kthread_stop(busy_task);
+	busy_task = NULL;
+	busy = false;
+}
+
+static int busy_set(const char *val, const struct kernel_param *kp)
+{
+	struct task_struct *task;
+	bool start;
+	int ret;
+
+	/* The task would not let others have its CPU */
+	if (!IS_ENABLED(CONFIG_PREEMPTION))
+		return -EOPNOTSUPP;
+
+	ret = kstrtobool(val, &start);
+	if (ret || start == busy)
+		return ret;
+
+	if (!start) {
+		stop_busy();
+		return 0;
+	}
+
+	task = kthread_run(busy_func, NULL, "mux_load/busy");
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+
+	busy_task = task;
+	busy = true;
+
+	return 0;
+}
+
+static const struct kernel_param_ops busy_param = {
+	.set = busy_set,
+	.get = param_get_bool,
+};
+module_param_cb(busy, &busy_param, &busy, 0644);
 MODULE_PARM_DESC(hammer, "Functions to call on every CPU until 0 is written");
 
 static int set_singles_run(const char *val, const struct kernel_param *kp)
@@ -643,6 +699,7 @@ static int __init mux_load_init(void)
 
 static void __exit mux_load_exit(void)
 {
+	stop_busy();
 	stop_threads();
 	while (nr_ops)
 		del_ops();

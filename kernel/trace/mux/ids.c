@@ -18,8 +18,8 @@
  *	RESTING -> USED		only for the same tracer
  *	RESTING -> FREE		after a grace period of Tasks RCU and of Tasks Rude
  *				RCU: no task can be in such a trampoline
- *	USED	-> FREE		at once, if ftrace_shutdown() has waited for this
- *				grace period
+ *	USED	-> FREE		at once, if ftrace has waited for this grace
+ *				period when it has unregistered the tracer
  *
  * So no trampoline passes the ftrace_ops of one tracer to the function of another.
  *
@@ -105,8 +105,8 @@ void ftrace_mux_get_id(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_put_id - take back the ID of a tracer
- * @ops: the tracer, on no call site any more
+ * ftrace_mux_put_id - take back the ID of a tracer, if it has one
+ * @ops: the tracer, on no call site any more; it may be RESTING already
  * @quiescent: whether a grace period of both flavors of Tasks RCU has passed since
  *	it left the last call site; must be true if @ops may be freed
  *
@@ -116,19 +116,20 @@ void ftrace_mux_get_id(struct ftrace_ops *ops)
  */
 bool ftrace_mux_put_id(struct ftrace_ops *ops, bool quiescent)
 {
-	unsigned int id = ops->mux.id - 1;
-
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!ops->mux.id)
-		return false;
-
 	ops->mux.id = 0;
-	ids[id].used = false;
-	if (quiescent)
-		set_owner(id, NULL);
 
-	return !quiescent;
+	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
+		if (ids[id].ops != ops)
+			continue;
+		ids[id].used = false;
+		if (quiescent)
+			set_owner(id, NULL);
+		return !quiescent;
+	}
+
+	return false;
 }
 
 /**

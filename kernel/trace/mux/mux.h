@@ -42,6 +42,7 @@ void ftrace_mux_updated(void);
 void ftrace_mux_graph_changes(void);
 bool ftrace_mux_update_func(struct ftrace_ops *ops);
 void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
+void ftrace_mux_wait(struct ftrace_ops *ops);
 int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
 
 /* combinations.c */
@@ -85,6 +86,21 @@ static inline enum ftrace_mux_move ftrace_mux_rec_test(struct dyn_ftrace *rec)
 		return FTRACE_MUX_NONE;
 
 	return __ftrace_mux_rec_test(rec);
+}
+
+/*
+ * The owner of @ops calls ftrace_mux_wait() before it frees @ops, or what its callback
+ * uses. So unregister_ftrace_function() does not wait until no task can call @ops.
+ */
+static inline void ftrace_mux_wait_later(struct ftrace_ops *ops)
+{
+	ops->mux.waits_later = true;
+}
+
+/* ftrace frees a trampoline that is only for @ops, after it has waited */
+static inline bool ftrace_mux_waits_later(const struct ftrace_ops *ops)
+{
+	return ops->mux.waits_later && !ops->trampoline;
 }
 
 /* Set the ID of @ops in the filter mask of @rec, and in the notrace mask if @in_notrace */
@@ -158,12 +174,17 @@ void ftrace_mux_create_info(struct dentry *parent);
 
 #else /* !CONFIG_FTRACE_MUX */
 
+#define ftrace_mux_enabled	0
+
 static inline void ftrace_mux_init_tracer(struct ftrace_ops *ops,
 					  const char *name,
 					  struct trace_array *tr) { }
 static inline void ftrace_mux_share_filter(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_register(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent) { }
+static inline void ftrace_mux_wait(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_wait_later(struct ftrace_ops *ops) { }
+static inline bool ftrace_mux_waits_later(const struct ftrace_ops *ops) { return false; }
 static inline void ftrace_mux_link(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_unlink(struct ftrace_ops *ops) { }
 static inline bool ftrace_mux_update_func(struct ftrace_ops *ops) { return false; }
