@@ -3,7 +3,7 @@
  * Function tracer multiplexer.
  *
  * Documentation/trace/function-tracers.rst says what it does for users,
- * kernel/trace/mux/entries.c how it works.
+ * kernel/trace/mux/entries.c and updates.c how it works.
  */
 #ifndef _LINUX_FTRACE_MUX_H
 #define _LINUX_FTRACE_MUX_H

@@ -8,8 +8,8 @@
  * their mask, else one that is made on demand. So is that for several graph
  * tracers, which share an ops: it passes their set to ftrace_graph_set_func().
  *
- * Functions reach the trampoline through entries, see entries.c, which decides when
- * a combination can be freed: no entry leads to its trampoline, and no task is in it.
+ * Functions reach the trampoline through entries, see entries.c. A combination is
+ * freed if no entry leads to its trampoline, and no task is in it: see quiesce.c.
  *
  * Protected by ftrace_lock, with one exception: the unwinder, perf and kallsyms
  * look up trampolines from any context, in a latched tree and a list that are safe

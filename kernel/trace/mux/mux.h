@@ -25,9 +25,7 @@ enum ftrace_mux_move {
 
 #ifdef CONFIG_FTRACE_MUX
 
-/* entries.c: what the call site of each function calls */
-
-extern int ftrace_mux_enabled;
+/* updates.c, entries.c: what the call site of each function calls */
 
 bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
 			    bool again);
@@ -40,10 +38,18 @@ bool ftrace_mux_prepare(void);
 void ftrace_mux_prepare_rec(struct dyn_ftrace *rec);
 void ftrace_mux_updated(void);
 void ftrace_mux_graph_changes(void);
+int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
+
+/* switch.c */
+
+extern int ftrace_mux_enabled;
+
 bool ftrace_mux_update_func(struct ftrace_ops *ops);
+
+/* quiesce.c: when memory is freed */
+
 void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
 void ftrace_mux_wait(struct ftrace_ops *ops);
-int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
 
 /* combinations.c */
 
@@ -73,7 +79,7 @@ bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
 unsigned int ftrace_mux_count_users(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
 
-/* See entries.c. Costs next to nothing if the multiplexer is switched off. */
+/* See updates.c. Costs next to nothing if the multiplexer is switched off. */
 static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec,
 					bool add, bool again)
 {

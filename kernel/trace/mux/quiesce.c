@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer: what updates leave behind, and when it is freed.
+ *
+ * A task may be at an entry, in a trampoline, or in a callback after no call site
+ * leads there any more. Nobody is after a grace period of Tasks RCU and of Tasks
+ * Rude RCU that started later. Until then
+ *
+ *  - an entry without call sites, a combination without entries and its trampoline
+ *    are not freed, nor used for something else (updates.c, "Late callers")
+ *  - an ID is not given to another tracer (ids.c)
+ *  - an ftrace_ops is not freed.
+ *
+ * If ftrace has waited for the grace period, since the ftrace_ops may be freed as
+ * soon as unregister_ftrace_function() returns, ftrace_mux_release() frees all that
+ * belongs to the tracer. Otherwise a sweep does it, some seconds after an update.
+ * So to unregister a tracer takes no grace period, if its owner calls
+ * ftrace_mux_wait() before it frees the ftrace_ops.
+ *
+ * Protected by ftrace_lock.
+ */
+#include <linux/init.h>
+#include <linux/rcupdate.h>
+#include <linux/workqueue.h>
+
+#include "../trace.h"
+#include "combinations.h"
+#include "entries.h"
+#include "ids.h"
+#include "mux.h"
+#include "quiesce.h"
+
+/*
+ * Delay between an update and the search for what it has left. That ends with a grace
+ * period of Tasks Rude RCU, which disturbs all CPUs: do it once for many updates.
+ */
+#define MUX_SWEEP_DELAY		(5 * HZ)
+
+/* A sweep has been requested, and has not started */
+static bool needs_sweep;
+
+/* Grace periods of sweeps: how many have started, and how many of them have ended */
+static u32 grace_started, grace_ended;
+/* A tracer was unregistered since the last one started, and nobody has waited */
+static bool needs_grace;
+
+static void sweep_func(struct work_struct *work);
+static DECLARE_DELAYED_WORK(sweep_work, sweep_func);
+
+/**
+ * ftrace_mux_request_sweep - there is something to wait for and to free
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_request_sweep(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	ftrace_mux_left = false;
+	if (needs_sweep)
+		return;
+
+	needs_sweep = true;
+	/* Before there are workqueues (ftrace=), ftrace_mux_late_init() does it */
+	if (system_unbound_wq)
+		queue_delayed_work(system_unbound_wq, &sweep_work, MUX_SWEEP_DELAY);
+}
+
+/* Check what the updates have made of records and call sites */
+static void check_recs(void)
+{
+	static struct ftrace_mux_set set;
+	struct ftrace_mux_entry *entry;
+	struct ftrace_rec_iter *iter;
+	struct dyn_ftrace *rec;
+	unsigned int pos;
+
+	if (!IS_ENABLED(CONFIG_FTRACE_MUX_TEST))
+		return;
+
+	for_ftrace_rec_iter(iter) {
+		rec = ftrace_rec_iter_record(iter);
+		if (!rec->mux_entry)
+			continue;
+		entry = ftrace_mux_rec_entry(rec);
+		entry->touches++;
+		WARN_ONCE(!entry->combo || !ftrace_mux_collect(rec, &set) ||
+			  !ftrace_mux_set_equals(&set, entry->combo),
+			  "%pS has other tracers than its entry\n", (void *)rec->ip);
+		WARN_ONCE(arch_ftrace_mux_callee(rec->ip) != ftrace_mux_entry_addr(entry),
+			  "%pS does not call its entry\n", (void *)rec->ip);
+	}
+
+	for_each_ftrace_mux_entry(entry, pos) {
+		WARN_ONCE(entry->touches != entry->users,
+			  "entry %u has %u call sites, not %u\n", entry->index, entry->touches,
+			  entry->users);
+		entry->touches = 0;
+	}
+}
+
+/* Returns true if there is anything to wait for */
+static bool start_quiescing(void)
+{
+	bool found = ftrace_mux_ids_quiesce() || needs_grace;
+	struct ftrace_mux_combo *combo;
+	struct ftrace_mux_entry *entry;
+	unsigned int pos;
+
+	needs_sweep = false;
+	needs_grace = false;
+
+	for_each_ftrace_mux_entry(entry, pos) {
+		entry->quiescing = entry->left || !entry->users;
+		entry->left = false;
+		found |= entry->quiescing;
+	}
+
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		found |= combo->left || list_empty(&combo->entries);
+		combo->left = false;
+	}
+
+	grace_started += found;
+
+	return found;
+}
+
+/* Free what nobody has used since start_quiescing() */
+static void reap(void)
+{
+	struct ftrace_mux_combo *combo, *next;
+	struct ftrace_mux_entry *entry;
+	unsigned int pos;
+
+	for_each_ftrace_mux_entry(entry, pos) {
+		if (!entry->quiescing)
+			continue;
+		entry->quiescing = false;
+		if (!entry->users && !entry->left)
+			ftrace_mux_entry_free(entry);
+	}
+
+	list_for_each_entry_safe(combo, next, &ftrace_mux_combos, node) {
+		if (list_empty(&combo->entries) && !combo->left)
+			ftrace_mux_combo_free(combo);
+	}
+
+	ftrace_mux_ids_reap();
+}
+
+/* See ftrace_wait_for_callers() */
+static void wait_for_callers(void)
+{
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+}
+
+static void sweep_func(struct work_struct *work)
+{
+	scoped_guard(mutex, &ftrace_lock) {
+		if (ftrace_is_dead())
+			return;
+		check_recs();
+		if (!start_quiescing())
+			return;
+	}
+
+	wait_for_callers();
+
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_is_dead())
+		return;
+	reap();
+	grace_ended = grace_started;
+}
+
+static int __init ftrace_mux_late_init(void)
+{
+	guard(mutex)(&ftrace_lock);
+
+	needs_sweep = false;
+	ftrace_mux_request_sweep();
+
+	return 0;
+}
+late_initcall(ftrace_mux_late_init);
+
+/* Free what belongs to @ops, which no task can be in */
+static void free_combos_of(struct ftrace_ops *ops)
+{
+	struct ftrace_mux_combo *combo, *next_combo;
+	struct ftrace_mux_entry *entry, *next;
+
+	list_for_each_entry_safe(combo, next_combo, &ftrace_mux_combos, node) {
+		if (!ftrace_mux_combo_has(combo, ops))
+			continue;
+
+		list_for_each_entry_safe(entry, next, &combo->entries, node) {
+			if (!entry->users)
+				ftrace_mux_entry_free(entry);
+		}
+
+		/* Leak the trampoline: a call site leads to it */
+		if (!WARN_ON_ONCE(!list_empty(&combo->entries)))
+			ftrace_mux_combo_free(combo);
+	}
+}
+
+/**
+ * ftrace_mux_release - a tracer has been unregistered
+ * @ops: the tracer, on no call site any more
+ * @quiescent: whether a grace period of both flavors of Tasks RCU has passed
+ *	since it left the last call site; must be true if @ops may be freed
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ */
+void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (quiescent) {
+		ftrace_mux_put_id(ops, true);
+		free_combos_of(ops);
+		return;
+	}
+
+	if (ops->mux.waits_later) {
+		ops->mux.grace = grace_started + 1;
+		needs_grace = true;
+		ftrace_mux_request_sweep();
+	}
+	if (ftrace_mux_put_id(ops, false))
+		ftrace_mux_request_sweep();
+}
+
+/* Whether a task may still call @ops, for which nobody has waited */
+static bool has_late_callers(const struct ftrace_ops *ops)
+{
+	return ops->mux.grace && (s32)(ops->mux.grace - grace_ended) > 0;
+}
+
+/**
+ * ftrace_mux_wait - wait until no task can call a tracer
+ * @ops: the tracer, with ftrace_mux_wait_later(), unregistered
+ *
+ * If it is registered again, unregister_ftrace_function() waits.
+ *
+ * Context: process context, may sleep for seconds; ftrace_lock not held.
+ */
+void ftrace_mux_wait(struct ftrace_ops *ops)
+{
+	bool wait;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		ops->mux.waits_later = false;
+		wait = has_late_callers(ops);
+	}
+
+	if (!wait)
+		return;
+
+	wait_for_callers();
+
+	guard(mutex)(&ftrace_lock);
+	ftrace_mux_release(ops, true);
+}
