@@ -24,7 +24,8 @@ help:
 #:               reading its results from tools/kit/tests/stock)
 #:   bench       count the instructions that tracing costs on the stock kernel and
 #:               on the patched one: tables and plots in build/bench (QUICK=1: only
-#:               the cost of a call; T=gtsc: only the cost of trace channels)
+#:               the cost of a call; T=gtsc: only the cost of trace channels;
+#:               T=native: only the trampolines, in nanoseconds on this processor)
 #:
 #:   guest       boot the kernel and run SCRIPT=file in it
 #:   shell       boot the kernel and open a shell in it

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What native.c shares with native.S and with the objects of the kernels */
+#ifndef NATIVE_H
+#define NATIVE_H
+
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include <linux/types.h>
+#include <sys/user.h>
+
+#ifndef STATIC_IDS
+#error "STATIC_IDS is CONFIG_FTRACE_MUX_STATIC_IDS of the patched kernel"
+#endif
+
+/* The trampolines only pass its address */
+struct ftrace_ops {
+	int		unused;
+};
+
+struct ftrace_regs {
+	struct user_regs_struct	regs;
+};
+
+typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *op, struct ftrace_regs *fregs);
+
+/* ftrace_64.o of the stock kernel */
+
+extern u8 stock_ftrace_caller[], stock_ftrace_caller_op_ptr[], stock_ftrace_call[];
+extern u8 stock_ftrace_caller_end[];
+
+/* ftrace_mux.o of the patched kernel: see linux/ftrace_mux.h */
+
+#define FTRACE_MUX_ENTRY_SIZE	8
+
+struct ftrace_mux_call {
+	void		*func;
+	const void	*arg;
+};
+
+void arch_ftrace_mux_set_ops(unsigned int id, struct ftrace_ops *op);
+unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs);
+unsigned long arch_ftrace_mux_create(const struct ftrace_mux_call *calls, unsigned int nr,
+				     bool regs, bool modify, unsigned int *size);
+unsigned long arch_ftrace_mux_alloc_entries(void);
+void arch_ftrace_mux_begin(void);
+void arch_ftrace_mux_set_entry(unsigned long entry, unsigned long tramp);
+void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int n,
+			      bool regs, void *func);
+void arch_ftrace_mux_end(void);
+
+/* The code of each ftrace_64.o, and their alternatives if they have any */
+
+extern u8 __start_stock_text[], __stop_stock_text[];
+extern u8 __start_mux_text[], __stop_mux_text[];
+
+struct alt_instr {
+	s32		instr_offset, repl_offset;
+	u16	cpuid, flags;
+	u8		instrlen, replacementlen;
+} __packed;
+
+extern struct alt_instr __start_alternatives[] __weak;
+extern struct alt_instr __stop_alternatives[] __weak;
+
+/* native.S */
+
+extern u8 __x86_return_thunk[];
+
+/* A function, and the call site at its start */
+void traced(void);
+extern u8 call_site[];
+
+/* In the order in which call_traced() has them */
+struct regs {
+	unsigned long	rax, rcx, rdx, rsi, rdi, r8, r9, rbx, rbp, r12, r13, r14, r15;
+};
+
+void call_traced(struct regs *regs);
+extern u8 return_site[];
+
+#endif /* NATIVE_H */
