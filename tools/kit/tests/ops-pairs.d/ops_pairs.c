@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A task is preempted in a trampoline while tracers come and go. Does the trampoline then
+ * call the function of one tracer with the ftrace_ops of another?
+ *
+ * A write of the number STEP to the parameter run does this:
+ *
+ *	register A and B on victim()
+ *	let a task call victim(), and hold it before an instruction of the trampoline: the
+ *	one with the number STEP, from 1, without what the trampoline calls
+ *	unregister A and B, register B and C, unregister C
+ *	let the task go on
+ *	unregister B
+ *
+ * Reading run prints the place, how often the task has called the functions of A, B and C,
+ * and how many of these calls had the ops of another; "end" if there is no such place.
+ *
+ * The task traps after each instruction: a breakpoint would get in the way of ftrace, which
+ * patches the trampolines. A held task executes the same instruction again and again, with the
+ * registers that it had. There it can be preempted, and with one CPU it is: nothing else
+ * runs otherwise.
+ *
+ * At the end, B is the only tracer. The stock ftrace_caller calls its function directly
+ * then, since B is static: its ops are in the data of the kernel. Those of a module are not,
+ * so this module takes the ops of kprobes and of the stack tracer, which are of no use
+ * afterwards. It is for the guests of a test, and cannot be unloaded.
+ */
+#include <linux/ftrace.h>
+#include <linux/kdebug.h>
+#include <linux/kthread.h>
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/ptrace.h>
+
+#include <asm/debugreg.h>
+#include <asm/text-patching.h>
+
+/* A, B and C */
+#define NR_TRACERS	3
+#define MAX_OTHERS	16
+
+static unsigned long addresses[NR_TRACERS];
+module_param_array_named(ops, addresses, ulong, NULL, 0400);
+MODULE_PARM_DESC(ops, "Addresses of three static ftrace_ops of the kernel");
+
+static bool save_regs;
+module_param_named(regs, save_regs, bool, 0400);
+MODULE_PARM_DESC(regs, "Whether these ask for all registers");
+
+static struct ftrace_ops others[MAX_OTHERS];
+static unsigned int nr_others;
+module_param_named(others, nr_others, uint, 0400);
+MODULE_PARM_DESC(others, "Number of tracers of another function");
+
+static noinline void victim(void)
+{
+	barrier_data("victim");
+}
+
+static noinline void other(void)
+{
+	barrier_data("other");
+}
+
+/* Tracers */
+
+static unsigned int seen[NR_TRACERS], wrong;
+
+static notrace __always_inline void see(unsigned int n, struct ftrace_ops *op)
+{
+	seen[n]++;
+	if ((unsigned long)op != addresses[n])
+		wrong++;
+}
+
+#define TRACER_FUNC(name, n)							\
+static notrace void name(unsigned long ip, unsigned long parent_ip,		\
+			 struct ftrace_ops *op, struct ftrace_regs *fregs)	\
+{										\
+	see(n, op);								\
+}
+
+TRACER_FUNC(func_a, 0)
+TRACER_FUNC(func_b, 1)
+TRACER_FUNC(func_c, 2)
+
+static const ftrace_func_t tracer_funcs[NR_TRACERS] = { func_a, func_b, func_c };
+
+static notrace void func_other(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+}
+
+static struct ftrace_ops *tracer(char name)
+{
+	return (struct ftrace_ops *)addresses[name - 'A'];
+}
+
+static int add(struct ftrace_ops *ops, void (*func)(void))
+{
+	return ftrace_set_filter_ip(ops, (unsigned long)func, 0, 1) ?:
+	       register_ftrace_function(ops);
+}
+
+/* "+A" registers a tracer, "-A" unregisters it */
+static int change(const char *what)
+{
+	int ret = 0;
+
+	for (; !ret && *what; what += 2)
+		ret = *what == '+' ? add(tracer(what[1]), victim) :
+				     unregister_ftrace_function(tracer(what[1]));
+
+	return ret;
+}
+
+/* The held task */
+
+enum { STEPPING, HELD, RELEASED, GOING_ON, DONE };
+
+static struct task_struct *task;
+static int state;
+static unsigned int hold_at, step;
+static unsigned long site, return_ip, held_ip;
+
+/* Where the held task is. It stays at the first instruction. */
+static __naked void hold(void)
+{
+	asm volatile("nop");
+}
+
+/* Where functions return to that a trampoline has called: it traps behind the NOP */
+static __naked void resume(void)
+{
+	asm volatile("pushfq; orq %0, (%%rsp); popfq; nop" : : "i" (X86_EFLAGS_TF));
+}
+
+/* A trap of the task, before the instruction that regs->ip points to */
+static notrace void trap(struct pt_regs *regs)
+{
+	bool is_call = *(u8 *)regs->ip == CALL_INSN_OPCODE;
+
+	switch (state) {
+	case HELD:
+		regs->ip = (unsigned long)hold;
+		return;
+	case RELEASED:
+		regs->ip = held_ip;
+		WRITE_ONCE(state, GOING_ON);
+		fallthrough;
+	case GOING_ON:
+		/* A trampoline that restores the flags restores this one, too */
+		regs->flags &= ~X86_EFLAGS_TF;
+		return;
+	}
+
+	if (!site) {
+		/* The call site is the first call in victim(), behind an ENDBR */
+		if (is_call && regs->ip - (unsigned long)victim <= ENDBR_INSN_SIZE)
+			site = regs->ip;
+		return;
+	}
+
+	if (regs->ip == site + CALL_INSN_SIZE) {
+		regs->flags &= ~X86_EFLAGS_TF;
+		return;
+	}
+
+	/* Do not trap in what the trampoline calls: it may go to sleep */
+	if (return_ip && *(unsigned long *)regs->sp == return_ip) {
+		*(unsigned long *)regs->sp = (unsigned long)resume;
+		regs->flags &= ~X86_EFLAGS_TF;
+		return;
+	}
+	if (return_ip) {
+		regs->ip = return_ip;
+		is_call = *(u8 *)regs->ip == CALL_INSN_OPCODE;
+	}
+	return_ip = is_call ? regs->ip + CALL_INSN_SIZE : 0;
+
+	if (++step != hold_at)
+		return;
+
+	held_ip = regs->ip;
+	regs->ip = (unsigned long)hold;
+	WRITE_ONCE(state, HELD);
+}
+
+static notrace int debug_exception(struct notifier_block *nb, unsigned long event, void *data)
+{
+	struct die_args *args = data;
+	unsigned long *dr6 = (unsigned long *)args->err;
+
+	if (event != DIE_DEBUG || current != READ_ONCE(task) || user_mode(args->regs) ||
+	    !(*dr6 & DR_STEP))
+		return NOTIFY_DONE;
+
+	trap(args->regs);
+
+	return NOTIFY_STOP;
+}
+
+static struct notifier_block debug_nb = {
+	.notifier_call = debug_exception,
+};
+
+static int call_victim(void *unused)
+{
+	unsigned long flags = native_save_fl() | X86_EFLAGS_TF;
+
+	asm volatile("push %0; popf" : : "r" (flags) : "memory", "cc");
+	victim();
+	WRITE_ONCE(state, DONE);
+
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+
+	return 0;
+}
+
+static void wait_for(int wanted)
+{
+	while (READ_ONCE(state) != wanted && READ_ONCE(state) != DONE)
+		usleep_range(100, 1000);
+}
+
+static int run_task(void)
+{
+	int ret = 0;
+
+	state = STEPPING;
+	site = 0;
+	return_ip = 0;
+	held_ip = 0;
+	step = 0;
+	memset(seen, 0, sizeof(seen));
+	wrong = 0;
+
+	task = kthread_create(call_victim, NULL, "ops_pairs");
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	wake_up_process(task);
+
+	wait_for(HELD);
+	if (state == HELD) {
+		ret = change("-A-B+B+C-C");
+		WRITE_ONCE(state, RELEASED);
+		wait_for(DONE);
+	}
+	kthread_stop(task);
+
+	return ret ?: change(held_ip ? "-B" : "-A-B");
+}
+
+static int set_run(const char *val, const struct kernel_param *kp)
+{
+	int ret = kstrtouint(val, 0, &hold_at);
+
+	return ret ?: change("+A+B") ?: run_task();
+}
+
+static int get_run(char *buf, const struct kernel_param *kp)
+{
+	if (!held_ip)
+		return sysfs_emit(buf, "end\n");
+
+	return sysfs_emit(buf, "%pS %u %u %u %u\n", (void *)held_ip, seen[0], seen[1], seen[2],
+			  wrong);
+}
+
+static const struct kernel_param_ops run_param = {
+	.set = set_run,
+	.get = get_run,
+};
+module_param_cb(run, &run_param, NULL, 0600);
+MODULE_PARM_DESC(run, "Which instruction to hold the task before");
+
+static int __init notrace ops_pairs_init(void)
+{
+	if (nr_others > MAX_OTHERS)
+		return -EINVAL;
+
+	for (int i = 0; i < NR_TRACERS; i++) {
+		struct ftrace_ops *ops = (struct ftrace_ops *)addresses[i];
+
+		if (!ops || ops->flags & FTRACE_OPS_FL_ENABLED)
+			return -EINVAL;
+		memset(ops, 0, sizeof(*ops));
+		ops->func = tracer_funcs[i];
+		ops->flags = save_regs ? FTRACE_OPS_FL_SAVE_REGS : 0;
+	}
+
+	/* From here on, the module has to stay */
+	for (int i = 0; i < nr_others; i++) {
+		others[i].func = func_other;
+		WARN_ON(add(&others[i], other));
+	}
+
+	return register_die_notifier(&debug_nb);
+}
+module_init(ops_pairs_init);
+
+MODULE_DESCRIPTION("Which ftrace_ops the functions of tracers get from a preempted task");
+MODULE_LICENSE("GPL");
