@@ -60,6 +60,8 @@ struct ftrace_mux_filter {
  * @tr: trace instance whose files show the tracer, NULL for the top instance
  * @filter: if it follows the filter of the function tracer, else NULL
  * @seq: number of this registration, never used twice; 0 if not registered
+ * @grace: if it waits later, the number of the grace period after which no task can
+ *	call it
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
  * @id: ID of the tracer plus one; 0 if it has none
@@ -70,8 +72,6 @@ struct ftrace_mux_filter {
  * @private_filter: the tracer never uses the filter of the function tracer,
  *	see ftrace_mux_has_files()
  * @waits_later: see ftrace_mux_wait_later()
- * @grace: if it does, the number of the grace period after which no task can call
- *	the tracer, 0 if it was never registered
  *
  * Protected by ftrace_lock unless noted otherwise.
  */
@@ -79,16 +79,16 @@ struct ftrace_mux_tracer {
 	struct list_head	node;
 	struct trace_array	*tr;
 	struct ftrace_mux_filter *filter;
-	u64			seq;
-	unsigned int		nr;
-	u32			name_hash;
+	u64			seq : 48;
+	u64			grace : 16;
+	u32			nr : 24;
 	u8			id;
-	u8			hold;
+	u32			name_hash : 24;
+	u8			hold : 2;
 	bool			is_default : 1;
 	bool			chosen : 1;
 	bool			private_filter : 1;
 	bool			waits_later : 1;
-	u32			grace;
 };
 
 /* Provided by the architecture */

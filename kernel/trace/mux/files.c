@@ -6,7 +6,7 @@
  * default: the one set_ftrace_filter and set_ftrace_notrace write to. Reading
  * these two shows the filters of all tracers that may be the default. As long
  * as there is one such tracer, or none, all read and write as they do without
- * the multiplexer.
+ * the multiplexer. See filters.c and write.c for what a write does.
  */
 #include <linux/cleanup.h>
 #include <linux/fs.h>
@@ -19,92 +19,70 @@
 #include "../trace.h"
 #include "combinations.h"
 #include "entries.h"
+#include "files.h"
 #include "mux.h"
 
-/*
- * Keeps tracers whose filter belongs to the user from being unregistered, and
- * their func_hash from being switched, while one of the files is at work on
- * their filter. Taken before the regex_lock of a filter and before ftrace_lock,
- * and after trace_types_lock.
- */
-static DEFINE_MUTEX(ftrace_mux_files_mutex);
+/* Errors */
 
-/*
- * All tracers whose filter has been split from that of the function tracer,
- * registered or not. Protected by ftrace_mux_files_mutex.
- */
-static LIST_HEAD(ftrace_mux_filters);
+static const char * const errors[] = {
+	[FTRACE_MUX_NO_NAME]	= "Name of a function tracer expected",
+	[FTRACE_MUX_NUL]	= "Name contains a NUL character",
+	[FTRACE_MUX_TOO_LONG]	= "Name is too long",
+	[FTRACE_MUX_UNKNOWN]	= "No function tracer of this name is registered",
+	[FTRACE_MUX_KERNEL]	= "The filter of this function tracer belongs to the kernel",
+	[FTRACE_MUX_NO_BRACKET]	= "Name of a function tracer and ] expected",
+};
 
 /**
- * ftrace_mux_visit_hashes - look at all filters that the instances do not have
- * @func: called for the filter hash and the notrace hash of each tracer whose
- *	filter was split from that of the function tracer, registered or not,
- *	with the regex_lock of the filter held
- * @data: passed to @func
+ * ftrace_mux_log_error - explain in error_log why a write has failed
+ * @tr: the trace instance of the file
+ * @file: its name
+ * @cmd: what was written
+ * @error: what is wrong with it
+ * @pos: where in @cmd
  *
- * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
- * held.
+ * Context: process context, may sleep.
+ *
+ * Return: the error code for the user.
  */
-void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
+int ftrace_mux_log_error(struct trace_array *tr, const char *file, const char *cmd,
+			 enum ftrace_mux_error error, int pos)
 {
-	struct ftrace_mux_filter *filter;
+	tracing_log_err(tr, file, cmd, (const char **)errors, error, pos);
 
-	guard(mutex)(&ftrace_mux_files_mutex);
-
-	list_for_each_entry(filter, &ftrace_mux_filters, node) {
-		struct ftrace_ops_hash *hash = &filter->ops->local_hash;
-		struct mutex *lock = &hash->regex_lock;
-
-		guard(mutex)(lock);
-		func(rcu_dereference_protected(hash->filter_hash, lockdep_is_held(lock)),
-		     data);
-		func(rcu_dereference_protected(hash->notrace_hash, lockdep_is_held(lock)),
-		     data);
-	}
+	return error == FTRACE_MUX_KERNEL ? -EPERM : -EINVAL;
 }
 
-#ifdef CONFIG_MODULES
 /**
- * ftrace_mux_process_mods - apply to a module what the filters have for it
- * @mod: name of the module, which has just been loaded
+ * ftrace_mux_find_user - look up a tracer whose filter belongs to the user
+ * @tr: the trace instance
+ * @wanted: the name of the tracer
+ * @found: where to put the tracer
  *
- * Of the filters that the instances do not have. See process_cached_mods().
+ * Context: process context; ftrace_lock held.
  *
- * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
- * held.
+ * Return: FTRACE_MUX_OK, or what is wrong with the name.
  */
-void ftrace_mux_process_mods(char *mod)
+enum ftrace_mux_error ftrace_mux_find_user(struct trace_array *tr, const char *wanted,
+					   struct ftrace_ops **found)
 {
-	struct ftrace_mux_filter *filter;
+	char name[KSYM_SYMBOL_LEN];
+	struct ftrace_ops *ops;
 
-	guard(mutex)(&ftrace_mux_files_mutex);
+	lockdep_assert_held(&ftrace_lock);
 
-	list_for_each_entry(filter, &ftrace_mux_filters, node) {
-		if (!list_empty(&filter->mod_trace))
-			ftrace_process_mod_list(&filter->mod_trace, filter->ops, mod, true);
-		if (!list_empty(&filter->mod_notrace))
-			ftrace_process_mod_list(&filter->mod_notrace, filter->ops, mod, false);
+	for_each_ftrace_mux_tracer(ops) {
+		if (ops->mux.tr != ftrace_mux_instance(tr) ||
+		    strcmp(ftrace_mux_name(ops, name, sizeof(name)), wanted))
+			continue;
+		*found = ops;
+		return ops->flags & FTRACE_OPS_FL_USER ? FTRACE_MUX_OK : FTRACE_MUX_KERNEL;
 	}
+
+	return FTRACE_MUX_UNKNOWN;
 }
-#endif
 
 /* function_tracers */
-
-enum {
-	MUX_ERR_NO_NAME,
-	MUX_ERR_NUL,
-	MUX_ERR_TOO_LONG,
-	MUX_ERR_UNKNOWN,
-	MUX_ERR_KERNEL,
-};
-
-static const char * const mux_errors[] = {
-	"Name of a function tracer expected",
-	"Name contains a NUL character",
-	"Name is too long",
-	"No function tracer of this name is registered",
-	"The filter of this function tracer belongs to the kernel",
-};
 
 static void *tracers_start(struct seq_file *m, loff_t *pos)
 {
@@ -182,39 +160,28 @@ static int tracers_release(struct inode *inode, struct file *file)
 	return seq_release(inode, file);
 }
 
-static void log_error(struct trace_array *tr, const char *cmd, int type, int pos)
+static int log_error(struct trace_array *tr, const char *cmd,
+		     enum ftrace_mux_error error, int pos)
 {
-	tracing_log_err(tr, "function_tracers", cmd,
-			(const char **)mux_errors, type, pos);
+	return ftrace_mux_log_error(tr, "function_tracers", cmd, error, pos);
 }
 
 static int choose_default(struct trace_array *tr, const char *cmd,
 			  const char *wanted)
 {
+	enum ftrace_mux_error error;
 	struct ftrace_ops *ops;
-	char name[KSYM_SYMBOL_LEN];
-	int type = MUX_ERR_UNKNOWN;
 
 	scoped_guard(mutex, &ftrace_lock) {
 		if (ftrace_is_dead())
 			return -ENODEV;
 
-		for_each_ftrace_mux_tracer(ops) {
-			if (ops->mux.tr != ftrace_mux_instance(tr) ||
-			    strcmp(ftrace_mux_name(ops, name, sizeof(name)), wanted))
-				continue;
-			if (ops->flags & FTRACE_OPS_FL_USER) {
-				ftrace_mux_set_default(ops);
-				return 0;
-			}
-			type = MUX_ERR_KERNEL;
-			break;
-		}
+		error = ftrace_mux_find_user(tr, wanted, &ops);
+		if (!error)
+			ftrace_mux_set_default(ops);
 	}
 
-	log_error(tr, cmd, type, wanted - cmd);
-
-	return type == MUX_ERR_KERNEL ? -EPERM : -EINVAL;
+	return error ? log_error(tr, cmd, error, wanted - cmd) : 0;
 }
 
 /* @cmd has the first @len of the @cnt characters that were written */
@@ -222,21 +189,15 @@ static int parse_name(struct trace_array *tr, char *cmd, size_t len, size_t cnt)
 {
 	char *name;
 
-	if (memchr(cmd, '\0', len)) {
-		log_error(tr, cmd, MUX_ERR_NUL, strlen(cmd));
-		return -EINVAL;
-	}
+	if (memchr(cmd, '\0', len))
+		return log_error(tr, cmd, FTRACE_MUX_NUL, strlen(cmd));
 
-	if (len < cnt) {
-		log_error(tr, cmd, MUX_ERR_TOO_LONG, 0);
-		return -EINVAL;
-	}
+	if (len < cnt)
+		return log_error(tr, cmd, FTRACE_MUX_TOO_LONG, 0);
 
 	name = strim(cmd);
-	if (!*name) {
-		log_error(tr, cmd, MUX_ERR_NO_NAME, 0);
-		return -EINVAL;
-	}
+	if (!*name)
+		return log_error(tr, cmd, FTRACE_MUX_NO_NAME, 0);
 
 	return choose_default(tr, cmd, name);
 }
@@ -270,325 +231,6 @@ static const struct file_operations tracers_fops = {
 	.llseek		= seq_lseek,
 	.release	= tracers_release,
 };
-
-/* set_ftrace_filter and set_ftrace_notrace: one tracer, for writing */
-
-static bool has_shared_hash(struct ftrace_ops *ops)
-{
-	return ops->mux.filter && ops->func_hash == ops->mux.filter->shared_hash;
-}
-
-/*
- * Give @ops a copy of the filter that it has had in common with others. What is
- * for modules to come stays with the function tracer: if the filter selects
- * nothing until a module is loaded, so does the copy, until it is set.
- */
-static int split_filter(struct ftrace_ops *ops)
-{
-	struct ftrace_ops_hash *shared = ops->mux.filter->shared_hash;
-	struct ftrace_hash *filter, *exempt;
-
-	guard(mutex)(&shared->regex_lock);
-	guard(mutex)(&ftrace_lock);
-
-	filter = ftrace_copy_hash(ftrace_locked_hash(shared->filter_hash));
-	exempt = ftrace_copy_hash(ftrace_locked_hash(shared->notrace_hash));
-	if (!filter || !exempt) {
-		free_ftrace_hash(filter);
-		free_ftrace_hash(exempt);
-		return -ENOMEM;
-	}
-
-	list_add(&ops->mux.filter->node, &ftrace_mux_filters);
-
-	/* What a file that had been opened before join_filter() has left there */
-	ftrace_free_mods(&ops->mux.filter->mod_trace);
-	ftrace_free_mods(&ops->mux.filter->mod_notrace);
-
-	/* Free the hashes that join_filter() has left */
-	filter = rcu_replace_pointer(ops->local_hash.filter_hash, filter,
-				     lockdep_is_held(&ftrace_lock));
-	exempt = rcu_replace_pointer(ops->local_hash.notrace_hash, exempt,
-				     lockdep_is_held(&ftrace_lock));
-	free_ftrace_hash_rcu(filter);
-	free_ftrace_hash_rcu(exempt);
-
-	/* A reader of the new pointer must see the new hashes */
-	smp_store_release(&ops->func_hash, &ops->local_hash);
-
-	return 0;
-}
-
-/*
- * Undo split_filter(). Somebody may still be looking at the hashes of the
- * copy: leave them there for the next time.
- */
-static void join_filter(struct ftrace_ops *ops)
-{
-	lockdep_assert_held(&ftrace_mux_files_mutex);
-	lockdep_assert_held(&ftrace_lock);
-
-	list_del(&ops->mux.filter->node);
-	/* A reader of the new pointer must see the new hashes */
-	smp_store_release(&ops->func_hash, ops->mux.filter->shared_hash);
-}
-
-/*
- * Whether the files are about @ops and no other tracer, and nobody has the filter
- * of the function tracer.
- */
-static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
-{
-	struct ftrace_ops *other;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	if (ftrace_mux_count_users(tr) > 1)
-		return false;
-
-	for_each_ftrace_mux_tracer(other) {
-		if (other->func_hash == ops->mux.filter->shared_hash)
-			return false;
-	}
-
-	return true;
-}
-
-/*
- * If @ops is alone, make its filter that of the function tracer, and the two have
- * it in common again. Changes no function's tracers. Without memory for it they
- * stay apart.
- */
-static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
-{
-	struct ftrace_ops_hash *shared = ops->mux.filter->shared_hash;
-	struct ftrace_hash *filter, *exempt;
-
-	lockdep_assert_held(&ftrace_mux_files_mutex);
-
-	guard(mutex)(&shared->regex_lock);
-	guard(mutex)(&ftrace_lock);
-
-	if (!is_alone(ops, tr))
-		return;
-
-	filter = ftrace_copy_hash(ftrace_locked_hash(ops->func_hash->filter_hash));
-	exempt = ftrace_copy_hash(ftrace_locked_hash(ops->func_hash->notrace_hash));
-	if (!filter || !exempt) {
-		free_ftrace_hash(filter);
-		free_ftrace_hash(exempt);
-		return;
-	}
-
-	ftrace_free_mods(&tr->mod_trace);
-	ftrace_free_mods(&tr->mod_notrace);
-	list_splice_init(&ops->mux.filter->mod_trace, &tr->mod_trace);
-	list_splice_init(&ops->mux.filter->mod_notrace, &tr->mod_notrace);
-
-	filter = rcu_replace_pointer(shared->filter_hash, filter,
-				     lockdep_is_held(&ftrace_lock));
-	exempt = rcu_replace_pointer(shared->notrace_hash, exempt,
-				     lockdep_is_held(&ftrace_lock));
-	free_ftrace_hash_rcu(filter);
-	free_ftrace_hash_rcu(exempt);
-
-	join_filter(ops);
-	ops->mux.filter->own = false;
-}
-
-static struct ftrace_iterator *file_iterator(struct file *file)
-{
-	struct seq_file *m = file->private_data;
-
-	return file->f_mode & FMODE_READ ? m->private : file->private_data;
-}
-
-/* Open the filter of the default tracer */
-static int open_default(struct trace_array *tr, int flag, struct file *file)
-{
-	struct ftrace_ops *ops;
-	u64 seq;
-	bool several;
-	int ret;
-
-	lockdep_assert_held(&ftrace_mux_files_mutex);
-
-	scoped_guard(mutex, &ftrace_lock) {
-		ops = ftrace_mux_get_default(tr);
-		seq = ops ? ops->mux.seq : 0;
-		several = ftrace_mux_count_users(tr) > 1;
-	}
-
-	/*
-	 * A change to the filter of @ops, one of several, must not change that of
-	 * the function tracer. It is the other way round for the function tracer:
-	 * those without a filter of their own follow it.
-	 */
-	if (ops && several && file->f_mode & FMODE_WRITE && has_shared_hash(ops)) {
-		ret = split_filter(ops);
-		if (ret)
-			return ret;
-	}
-
-	/* The filter of the function tracer is there with and without it */
-	if (!ops || ops->func_hash == tr->ops->func_hash) {
-		ops = tr->ops;
-		seq = 0;
-	}
-
-	ret = __ftrace_regex_open(tr, ops, flag, file);
-	if (!ret)
-		file_iterator(file)->mux_seq = seq;
-
-	return ret;
-}
-
-/**
- * ftrace_mux_filter_alive - whether the filter of an open file can be changed
- * @iter: the iterator of the file
- *
- * If so, what is for modules to come goes to where it belongs by now: the filter
- * may have become that of the function tracer since the file was opened.
- *
- * Context: process context, takes ftrace_lock.
- *
- * Return: false if the tracer has been unregistered since the file was opened.
- */
-bool ftrace_mux_filter_alive(struct ftrace_iterator *iter)
-{
-	if (!iter->mux_seq)
-		return true;
-
-	guard(mutex)(&ftrace_lock);
-
-	if (ftrace_is_dead() || !ftrace_mux_find(iter->mux_seq))
-		return false;
-
-	iter->mod_head = ftrace_mod_head(iter->tr, iter->ops,
-					 !(iter->flags & FTRACE_ITER_NOTRACE));
-	return true;
-}
-
-/* A filter that became that of the function tracer may be another tracer's, too */
-static bool filter_is_ready(struct ftrace_iterator *iter)
-{
-	bool several;
-
-	lockdep_assert_held(&ftrace_mux_files_mutex);
-
-	if (!ftrace_mux_filter_alive(iter))
-		return false;
-
-	scoped_guard(mutex, &ftrace_lock)
-		several = ftrace_mux_count_users(iter->tr) > 1;
-
-	if (!several || !has_shared_hash(iter->ops))
-		return true;
-
-	return !split_filter(iter->ops) && ftrace_mux_filter_alive(iter);
-}
-
-/**
- * ftrace_mux_filter_begin - start to change the filter of an open file
- * @iter: the iterator of the file
- *
- * Context: process context, may sleep. If it returns true, the tracer stays
- * registered until ftrace_mux_filter_end().
- *
- * Return: false if there is nothing to change: the tracer has been unregistered
- * since the file was opened, or there is no memory for a filter of its own.
- */
-bool ftrace_mux_filter_begin(struct ftrace_iterator *iter)
-{
-	if (!iter->mux_seq)
-		return true;
-
-	mutex_lock(&ftrace_mux_files_mutex);
-	if (filter_is_ready(iter))
-		return true;
-
-	mutex_unlock(&ftrace_mux_files_mutex);
-	return false;
-}
-
-/* Whether the filter of @ops is anything but "all functions" */
-static bool selects_some(struct ftrace_ops *ops)
-{
-	struct ftrace_ops_hash *hash = ops->func_hash;
-
-	return !ftrace_hash_empty(ftrace_locked_hash(hash->filter_hash)) ||
-	       !ftrace_hash_empty(ftrace_locked_hash(hash->notrace_hash)) ||
-	       !list_empty(&ops->mux.filter->mod_notrace);
-}
-
-/**
- * ftrace_mux_filter_end - done with ftrace_mux_filter_begin()
- * @iter: the iterator of the file
- * @changed: whether the filter was set
- *
- * If it was, the filter is the tracer's own from now on: it keeps it when it is
- * disabled and enabled again. Emptying both lists takes it away again. But if
- * there is no other tracer, the filter is that of the function tracer too, as
- * without the multiplexer: who sets the filter first and then starts a tracer
- * gets what he has set.
- *
- * Context: process context, may sleep.
- */
-void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed)
-{
-	struct ftrace_ops *ops = iter->ops;
-
-	if (!iter->mux_seq)
-		return;
-
-	scoped_guard(mutex, &ftrace_lock) {
-		if (changed && ops->mux.filter && !has_shared_hash(ops))
-			ops->mux.filter->own = selects_some(ops);
-	}
-
-	if (changed && ops->mux.filter && !has_shared_hash(ops))
-		share_filter(ops, iter->tr);
-
-	mutex_unlock(&ftrace_mux_files_mutex);
-}
-
-/**
- * ftrace_mux_files_lock - about to unregister a tracer
- * @ops: the tracer
- *
- * Waits until no file is at work on its filter.
- *
- * Context: process context; ftrace_lock not held.
- */
-void ftrace_mux_files_lock(struct ftrace_ops *ops)
-{
-	if (ops->flags & FTRACE_OPS_FL_USER)
-		mutex_lock(&ftrace_mux_files_mutex);
-}
-
-/**
- * ftrace_mux_files_unlock - done with ftrace_mux_files_lock()
- * @ops: the tracer
- *
- * A tracer that has never been given a filter gets that of the function tracer
- * again, to start with it the next time.
- *
- * Context: process context; ftrace_lock not held.
- */
-void ftrace_mux_files_unlock(struct ftrace_ops *ops)
-{
-	if (!(ops->flags & FTRACE_OPS_FL_USER))
-		return;
-
-	scoped_guard(mutex, &ftrace_lock) {
-		if (!(ops->flags & FTRACE_OPS_FL_ENABLED) &&
-		    ops->mux.filter && !ops->mux.filter->own &&
-		    !has_shared_hash(ops))
-			join_filter(ops);
-	}
-
-	mutex_unlock(&ftrace_mux_files_mutex);
-}
 
 /* set_ftrace_filter and set_ftrace_notrace: several tracers, for reading */
 
@@ -852,7 +494,7 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 		if ((file->f_mode & (FMODE_READ | FMODE_WRITE)) == FMODE_READ)
 			ret = open_sections(tr, flag, file);
 		if (ret > 0)
-			ret = open_default(tr, flag, file);
+			ret = ftrace_mux_filter_open(tr, flag, file);
 	}
 
 	if (ret)

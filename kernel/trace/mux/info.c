@@ -2,10 +2,10 @@
 /*
  * Function tracer multiplexer: the file function_tracers_info.
  *
- * It shows for each tracer its ID, how many functions it traces, and how these
- * call it. It shows for each combination in use how many functions have it, and
- * whether its trampoline is static or on demand. All numbers are counted when the
- * file is read.
+ * It shows for each tracer its ID, how many functions it traces, how these call
+ * it, and which user of its name it is. It shows for each combination in use how
+ * many functions have it, and whether its trampoline is static or on demand. All
+ * numbers are counted when the file is read.
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
@@ -108,6 +108,10 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops)
 		   counts[DISPATCH_ALONE], counts[DISPATCH_EXACT], counts[DISPATCH_LIST]);
 	seq_printf(m, "%-15s ", owner ?: "kernel");
 	show_name(m, ops);
+	if (ops->describe) {
+		seq_putc(m, ' ');
+		ops->describe(ops, m);
+	}
 	seq_putc(m, '\n');
 }
 
@@ -179,6 +183,8 @@ static int info_show(struct seq_file *m, void *v)
 {
 	struct ftrace_ops *ops;
 
+	/* The events that tracers describe themselves by must stay, too */
+	guard(mutex)(&event_mutex);
 	guard(mutex)(&ftrace_lock);
 
 	if (ftrace_is_dead())

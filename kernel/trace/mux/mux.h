@@ -165,9 +165,12 @@ bool ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,
 
 int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 			  struct inode *inode, struct file *file);
-bool ftrace_mux_filter_alive(struct ftrace_iterator *iter);
-bool ftrace_mux_filter_begin(struct ftrace_iterator *iter);
-void ftrace_mux_filter_end(struct ftrace_iterator *iter, bool changed);
+bool ftrace_mux_empty_mods(struct ftrace_iterator *iter);
+int ftrace_mux_copy_mods(struct ftrace_iterator *iter);
+ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *ubuf,
+			       size_t cnt, loff_t *ppos);
+void ftrace_mux_regex_finish(struct ftrace_iterator *iter);
+void ftrace_mux_regex_commit(struct ftrace_iterator *iter);
 bool ftrace_mux_release_sections(struct ftrace_iterator *iter);
 void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data);
 void ftrace_mux_process_mods(char *mod);
@@ -177,6 +180,12 @@ bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
 void ftrace_mux_create_info(struct dentry *parent);
+
+/* Whether the writes to an open file are the multiplexer's */
+static inline bool ftrace_mux_writes(struct ftrace_iterator *iter)
+{
+	return iter->mux_writer;
+}
 
 #else /* !CONFIG_FTRACE_MUX */
 
@@ -256,18 +265,18 @@ static inline int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 	return ftrace_regex_open(tr, NULL, flag, inode, file);
 }
 
-static inline bool ftrace_mux_filter_alive(struct ftrace_iterator *iter)
+static inline bool ftrace_mux_writes(struct ftrace_iterator *iter) { return false; }
+static inline ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter,
+					     const char __user *ubuf, size_t cnt,
+					     loff_t *ppos)
 {
-	return true;
+	return -ENODEV;
 }
 
-static inline bool ftrace_mux_filter_begin(struct ftrace_iterator *iter)
-{
-	return true;
-}
-
-static inline void ftrace_mux_filter_end(struct ftrace_iterator *iter,
-					 bool changed) { }
+static inline void ftrace_mux_regex_finish(struct ftrace_iterator *iter) { }
+static inline void ftrace_mux_regex_commit(struct ftrace_iterator *iter) { }
+static inline bool ftrace_mux_empty_mods(struct ftrace_iterator *iter) { return false; }
+static inline int ftrace_mux_copy_mods(struct ftrace_iterator *iter) { return 0; }
 
 static inline bool ftrace_mux_release_sections(struct ftrace_iterator *iter)
 {

@@ -40,7 +40,7 @@
 static bool needs_sweep;
 
 /* Grace periods of sweeps: how many have started, and how many of them have ended */
-static u32 grace_started, grace_ended;
+static u16 grace_started, grace_ended;
 /* A tracer was unregistered since the last one started, and nobody has waited */
 static bool needs_grace;
 
@@ -238,7 +238,8 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 /* Whether a task may still call @ops, for which nobody has waited */
 static bool has_late_callers(const struct ftrace_ops *ops)
 {
-	return ops->mux.grace && (s32)(ops->mux.grace - grace_ended) > 0;
+	/* If the numbers wrap meanwhile, it may be true for no reason */
+	return (s16)(ops->mux.grace - grace_ended) > 0;
 }
 
 /**

@@ -230,6 +230,7 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 	char sym[KSYM_SYMBOL_LEN];
 	struct ftrace_ops *other;
 	const char *name;
+	unsigned int nr = 0;
 
 	lockdep_assert_held(&ftrace_lock);
 
@@ -239,12 +240,12 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 	/* If two names have the same hash, one gets a number without need */
 	name = base_name(ops, sym);
 	ops->mux.name_hash = full_name_hash(NULL, name, strlen(name));
-	ops->mux.nr = 0;
 	for_each_ftrace_mux_tracer(other) {
-		if (other->mux.tr == tr &&
-		    other->mux.name_hash == ops->mux.name_hash)
-			ops->mux.nr = max(ops->mux.nr, other->mux.nr + 1);
+		if (other->mux.tr == tr && other->mux.name_hash == ops->mux.name_hash &&
+		    other->mux.nr >= nr)
+			nr = other->mux.nr + 1;
 	}
+	ops->mux.nr = nr;
 
 	ops->mux.private_filter = ops->func_hash == &ops->local_hash &&
 				  ops != (tr ? tr->ops : &global_ops) &&

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer: the filters that set_ftrace_filter and
+ * set_ftrace_notrace show and change.
+ *
+ * The function tracer of an instance has a filter, which is there with and without
+ * it. The profiler follows that of the function tracer until it is given one of
+ * its own. Any other tracer has one of its own.
+ *
+ * An open file has a copy of the filter, and changes the copy. When it is closed,
+ * the copy becomes the filter.
+ */
+#include <linux/cleanup.h>
+#include <linux/fs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "../trace.h"
+#include "files.h"
+#include "mux.h"
+
+/*
+ * Keeps tracers whose filter belongs to the user from being unregistered, and
+ * their func_hash from being switched, while one of the files is at work on
+ * their filter. Taken before the regex_lock of a filter and before ftrace_lock,
+ * and after parser_lock and trace_types_lock.
+ */
+DEFINE_MUTEX(ftrace_mux_files_mutex);
+
+/*
+ * All tracers whose filter has been split from that of the function tracer,
+ * registered or not. Protected by ftrace_mux_files_mutex.
+ */
+static LIST_HEAD(ftrace_mux_filters);
+
+/**
+ * ftrace_mux_visit_hashes - look at all filters that the instances do not have
+ * @func: called for the filter hash and the notrace hash of each tracer whose
+ *	filter was split from that of the function tracer, registered or not,
+ *	with the regex_lock of the filter held
+ * @data: passed to @func
+ *
+ * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
+ * held.
+ */
+void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
+{
+	struct ftrace_mux_filter *filter;
+
+	guard(mutex)(&ftrace_mux_files_mutex);
+
+	list_for_each_entry(filter, &ftrace_mux_filters, node) {
+		struct ftrace_ops_hash *hash = &filter->ops->local_hash;
+		struct mutex *lock = &hash->regex_lock;
+
+		guard(mutex)(lock);
+		func(rcu_dereference_protected(hash->filter_hash, lockdep_is_held(lock)),
+		     data);
+		func(rcu_dereference_protected(hash->notrace_hash, lockdep_is_held(lock)),
+		     data);
+	}
+}
+
+#ifdef CONFIG_MODULES
+/**
+ * ftrace_mux_process_mods - apply to a module what the filters have for it
+ * @mod: name of the module, which has just been loaded
+ *
+ * Of the filters that the instances do not have. See process_cached_mods().
+ *
+ * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
+ * held.
+ */
+void ftrace_mux_process_mods(char *mod)
+{
+	struct ftrace_mux_filter *filter;
+
+	guard(mutex)(&ftrace_mux_files_mutex);
+
+	list_for_each_entry(filter, &ftrace_mux_filters, node) {
+		if (!list_empty(&filter->mod_trace))
+			ftrace_process_mod_list(&filter->mod_trace, filter->ops, mod, true);
+		if (!list_empty(&filter->mod_notrace))
+			ftrace_process_mod_list(&filter->mod_notrace, filter->ops, mod, false);
+	}
+}
+#endif
+
+/* Filters that are shared until one of them is changed */
+
+static bool has_shared_hash(struct ftrace_ops *ops)
+{
+	return ops->mux.filter && ops->func_hash == ops->mux.filter->shared_hash;
+}
+
+/*
+ * Give @ops a copy of the filter that it has had in common with others. What is
+ * for modules to come stays with the function tracer: if the filter selects
+ * nothing until a module is loaded, so does the copy, until it is set.
+ */
+static int split_filter(struct ftrace_ops *ops)
+{
+	struct ftrace_ops_hash *shared = ops->mux.filter->shared_hash;
+	struct ftrace_hash *filter, *exempt;
+
+	guard(mutex)(&shared->regex_lock);
+	guard(mutex)(&ftrace_lock);
+
+	filter = ftrace_copy_hash(ftrace_locked_hash(shared->filter_hash));
+	exempt = ftrace_copy_hash(ftrace_locked_hash(shared->notrace_hash));
+	if (!filter || !exempt) {
+		free_ftrace_hash(filter);
+		free_ftrace_hash(exempt);
+		return -ENOMEM;
+	}
+
+	list_add(&ops->mux.filter->node, &ftrace_mux_filters);
+
+	/* What a file that had been opened before join_filter() has left there */
+	ftrace_free_mods(&ops->mux.filter->mod_trace);
+	ftrace_free_mods(&ops->mux.filter->mod_notrace);
+
+	/* Free the hashes that join_filter() has left */
+	filter = rcu_replace_pointer(ops->local_hash.filter_hash, filter,
+				     lockdep_is_held(&ftrace_lock));
+	exempt = rcu_replace_pointer(ops->local_hash.notrace_hash, exempt,
+				     lockdep_is_held(&ftrace_lock));
+	free_ftrace_hash_rcu(filter);
+	free_ftrace_hash_rcu(exempt);
+
+	/* A reader of the new pointer must see the new hashes */
+	smp_store_release(&ops->func_hash, &ops->local_hash);
+
+	return 0;
+}
+
+/*
+ * Undo split_filter(). Somebody may still be looking at the hashes of the
+ * copy: leave them there for the next time.
+ */
+static void join_filter(struct ftrace_ops *ops)
+{
+	lockdep_assert_held(&ftrace_mux_files_mutex);
+	lockdep_assert_held(&ftrace_lock);
+
+	list_del(&ops->mux.filter->node);
+	/* A reader of the new pointer must see the new hashes */
+	smp_store_release(&ops->func_hash, ops->mux.filter->shared_hash);
+}
+
+/*
+ * Whether the files are about @ops and no other tracer, and nobody has the filter
+ * of the function tracer.
+ */
+static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
+{
+	struct ftrace_ops *other;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (ftrace_mux_count_users(tr) > 1)
+		return false;
+
+	for_each_ftrace_mux_tracer(other) {
+		if (other->func_hash == ops->mux.filter->shared_hash)
+			return false;
+	}
+
+	return true;
+}
+
+/*
+ * If @ops is alone, make its filter that of the function tracer, and the two have
+ * it in common again. Changes no function's tracers. Without memory for it they
+ * stay apart.
+ */
+static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
+{
+	struct ftrace_ops_hash *shared = ops->mux.filter->shared_hash;
+	struct ftrace_hash *filter, *exempt;
+
+	lockdep_assert_held(&ftrace_mux_files_mutex);
+
+	guard(mutex)(&shared->regex_lock);
+	guard(mutex)(&ftrace_lock);
+
+	if (!is_alone(ops, tr))
+		return;
+
+	filter = ftrace_copy_hash(ftrace_locked_hash(ops->func_hash->filter_hash));
+	exempt = ftrace_copy_hash(ftrace_locked_hash(ops->func_hash->notrace_hash));
+	if (!filter || !exempt) {
+		free_ftrace_hash(filter);
+		free_ftrace_hash(exempt);
+		return;
+	}
+
+	ftrace_free_mods(&tr->mod_trace);
+	ftrace_free_mods(&tr->mod_notrace);
+	list_splice_init(&ops->mux.filter->mod_trace, &tr->mod_trace);
+	list_splice_init(&ops->mux.filter->mod_notrace, &tr->mod_notrace);
+
+	filter = rcu_replace_pointer(shared->filter_hash, filter,
+				     lockdep_is_held(&ftrace_lock));
+	exempt = rcu_replace_pointer(shared->notrace_hash, exempt,
+				     lockdep_is_held(&ftrace_lock));
+	free_ftrace_hash_rcu(filter);
+	free_ftrace_hash_rcu(exempt);
+
+	join_filter(ops);
+	ops->mux.filter->own = false;
+}
+
+/* Whether @ops follows the function tracer, and gets another filter if that is changed */
+static bool is_follower(struct ftrace_ops *ops, struct trace_array *tr)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	return has_shared_hash(ops) && ftrace_mux_count_users(tr) > 1;
+}
+
+/* Filters for modules that are not loaded yet, in the copy of an open file */
+
+/**
+ * ftrace_mux_empty_mods - forget what the filter of an open file has for modules
+ * @iter: the iterator of the file
+ *
+ * Context: process context.
+ *
+ * Return: true.
+ */
+bool ftrace_mux_empty_mods(struct ftrace_iterator *iter)
+{
+	if (iter->mod_head) {
+		INIT_LIST_HEAD(&iter->mux_mods);
+		iter->mod_head = &iter->mux_mods;
+	}
+
+	return true;
+}
+
+/**
+ * ftrace_mux_copy_mods - about to change what the filter of an open file has for modules
+ * @iter: the iterator of the file
+ *
+ * The copy of a tracer that follows the function tracer starts empty, see
+ * split_filter().
+ *
+ * Context: process context, may sleep, takes ftrace_lock.
+ *
+ * Return: 0; -ENOMEM; -ENODEV if the tracer has been unregistered.
+ */
+int ftrace_mux_copy_mods(struct ftrace_iterator *iter)
+{
+	struct list_head *mods = &iter->mux_mods;
+	int ret = 0;
+
+	if (!iter->mod_head || iter->mod_head == mods)
+		return 0;
+
+	guard(mutex)(&ftrace_lock);
+
+	if (iter->mux_seq && !ftrace_mux_find(iter->mux_seq))
+		return -ENODEV;
+
+	INIT_LIST_HEAD(mods);
+	if (!is_follower(iter->ops, iter->tr))
+		ret = ftrace_copy_mods(mods, ftrace_mod_head(iter->tr, iter->ops,
+							     iter->flags & FTRACE_ITER_FILTER));
+	if (ret)
+		ftrace_free_mods(mods);
+	else
+		iter->mod_head = mods;
+
+	return ret;
+}
+
+static void commit_mods(struct ftrace_iterator *iter)
+{
+	struct list_head *head = iter->mod_head;
+
+	guard(mutex)(&ftrace_lock);
+
+	/* The filter may have become another since the file was opened */
+	iter->mod_head = ftrace_mod_head(iter->tr, iter->ops,
+					 iter->flags & FTRACE_ITER_FILTER);
+	if (head != &iter->mux_mods)
+		return;
+
+	ftrace_free_mods(iter->mod_head);
+	list_splice_init(head, iter->mod_head);
+}
+
+/* The filter of an open file */
+
+/* The tracer whose filter is changed for @ops, NULL for the function tracer */
+static struct ftrace_ops *filter_owner(struct trace_array *tr, struct ftrace_ops *ops,
+				       u64 *seq)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	/* The filter of the function tracer is there with and without it */
+	if (!ops || (ops->func_hash == tr->ops->func_hash && !is_follower(ops, tr))) {
+		*seq = 0;
+		return tr->ops;
+	}
+
+	*seq = ops->mux.seq;
+	return ops;
+}
+
+/**
+ * ftrace_mux_filter_open - open the filter of the default tracer
+ * @tr: the trace instance of the file
+ * @flag: as for ftrace_regex_open()
+ * @file: the file
+ *
+ * Context: process context, may sleep; ftrace_mux_files_mutex held.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int ftrace_mux_filter_open(struct trace_array *tr, int flag, struct file *file)
+{
+	struct ftrace_mux_writer *writer = NULL;
+	struct ftrace_iterator *iter;
+	struct ftrace_ops *ops;
+	struct seq_file *m;
+	u64 seq;
+	int ret;
+
+	lockdep_assert_held(&ftrace_mux_files_mutex);
+
+	if (file->f_mode & FMODE_WRITE) {
+		writer = ftrace_mux_new_writer(file->f_flags & O_TRUNC);
+		if (!writer)
+			return -ENOMEM;
+	}
+
+	scoped_guard(mutex, &ftrace_lock)
+		ops = filter_owner(tr, ftrace_mux_get_default(tr), &seq);
+
+	ret = __ftrace_regex_open(tr, ops, flag, file);
+	if (ret) {
+		kfree(writer);
+		return ret;
+	}
+
+	m = file->private_data;
+	iter = file->f_mode & FMODE_READ ? m->private : file->private_data;
+	iter->mux_seq = seq;
+	iter->mux_writer = writer;
+
+	return 0;
+}
+
+/**
+ * ftrace_mux_filter_find - look up whose filter a file is to change
+ * @iter: gets the tracer; its trace instance has been set
+ * @name: the name of a tracer
+ *
+ * Context: process context; ftrace_mux_files_mutex held, takes ftrace_lock.
+ *
+ * Return: FTRACE_MUX_OK, or what is wrong with the name.
+ */
+enum ftrace_mux_error ftrace_mux_filter_find(struct ftrace_iterator *iter, const char *name)
+{
+	enum ftrace_mux_error error;
+	struct ftrace_ops *ops;
+
+	lockdep_assert_held(&ftrace_mux_files_mutex);
+
+	guard(mutex)(&ftrace_lock);
+
+	error = ftrace_mux_find_user(iter->tr, name, &ops);
+	if (!error)
+		iter->ops = filter_owner(iter->tr, ops, &iter->mux_seq);
+
+	return error;
+}
+
+/**
+ * ftrace_mux_filter_copy - start to change a filter
+ * @iter: result of ftrace_mux_filter_find(), with its flags set
+ * @empty: whether to start with an empty one
+ *
+ * Context: process context, may sleep; ftrace_mux_files_mutex has been held since
+ * ftrace_mux_filter_find().
+ *
+ * Return: 0, -ENOMEM.
+ */
+int ftrace_mux_filter_copy(struct ftrace_iterator *iter, bool empty)
+{
+	struct ftrace_ops_hash *hash = iter->ops->func_hash;
+	struct mutex *lock = &hash->regex_lock;
+	bool filter = iter->flags & FTRACE_ITER_FILTER;
+	struct ftrace_hash *old = NULL;
+
+	lockdep_assert_held(&ftrace_mux_files_mutex);
+
+	guard(mutex)(lock);
+
+	iter->mod_head = ftrace_mod_head(iter->tr, iter->ops, filter);
+	if (empty) {
+		ftrace_mux_empty_mods(iter);
+		iter->written = true;
+	} else if (filter) {
+		old = rcu_dereference_protected(hash->filter_hash, lockdep_is_held(lock));
+	} else {
+		old = rcu_dereference_protected(hash->notrace_hash, lockdep_is_held(lock));
+	}
+
+	iter->hash = alloc_and_copy_ftrace_hash(FTRACE_HASH_DEFAULT_BITS, old);
+
+	return iter->hash ? 0 : -ENOMEM;
+}
+
+/**
+ * ftrace_mux_filter_alive - whether the filter of an open file can be changed
+ * @iter: the iterator of the filter
+ *
+ * Context: process context, takes ftrace_lock.
+ *
+ * Return: false if the tracer has been unregistered since the file was opened.
+ */
+bool ftrace_mux_filter_alive(struct ftrace_iterator *iter)
+{
+	if (!iter->mux_seq)
+		return true;
+
+	guard(mutex)(&ftrace_lock);
+
+	return !ftrace_is_dead() && ftrace_mux_find(iter->mux_seq);
+}
+
+/*
+ * A change to the filter of one of several tracers must not change that of the
+ * function tracer. It is the other way round for the function tracer: those without
+ * a filter of their own follow it.
+ */
+static bool filter_is_ready(struct ftrace_iterator *iter)
+{
+	bool split;
+
+	if (!ftrace_mux_filter_alive(iter))
+		return false;
+
+	scoped_guard(mutex, &ftrace_lock)
+		split = is_follower(iter->ops, iter->tr);
+
+	return !split || !split_filter(iter->ops);
+}
+
+/* Whether the filter of @ops is anything but "all functions" */
+static bool selects_some(struct ftrace_ops *ops)
+{
+	struct ftrace_ops_hash *hash = ops->func_hash;
+
+	return !ftrace_hash_empty(ftrace_locked_hash(hash->filter_hash)) ||
+	       !ftrace_hash_empty(ftrace_locked_hash(hash->notrace_hash)) ||
+	       !list_empty(&ops->mux.filter->mod_notrace);
+}
+
+/**
+ * ftrace_mux_filter_commit - make what was written to a file the filter
+ * @iter: the iterator of the filter
+ *
+ * Nothing happens if nothing was written, the tracer has been unregistered since,
+ * or there is no memory for a filter of its own.
+ *
+ * The filter is the tracer's own from now on: it keeps it when it is disabled and
+ * enabled again. Emptying both lists takes it away again. But if there is no other
+ * tracer, the filter is that of the function tracer too, as without the
+ * multiplexer: who sets the filter first and then starts a tracer gets what he has
+ * set.
+ *
+ * Context: process context, may sleep.
+ */
+void ftrace_mux_filter_commit(struct ftrace_iterator *iter)
+{
+	struct ftrace_ops *ops = iter->ops;
+
+	guard(mutex)(&ftrace_mux_files_mutex);
+
+	if (!iter->written || !filter_is_ready(iter))
+		return;
+
+	commit_mods(iter);
+	if (ftrace_regex_commit(iter) || !ops->mux.filter || has_shared_hash(ops))
+		return;
+
+	scoped_guard(mutex, &ftrace_lock)
+		ops->mux.filter->own = selects_some(ops);
+
+	share_filter(ops, iter->tr);
+}
+
+/**
+ * ftrace_mux_filter_drop - free what was not made the filter
+ * @iter: the iterator of the filter; its hash is left to the caller
+ *
+ * Context: process context, takes ftrace_lock.
+ */
+void ftrace_mux_filter_drop(struct ftrace_iterator *iter)
+{
+	if (iter->mod_head != &iter->mux_mods)
+		return;
+
+	guard(mutex)(&ftrace_lock);
+	ftrace_free_mods(&iter->mux_mods);
+}
+
+/* Tracers that are unregistered */
+
+/**
+ * ftrace_mux_files_lock - about to unregister a tracer
+ * @ops: the tracer
+ *
+ * Waits until no file is at work on its filter.
+ *
+ * Context: process context; ftrace_lock not held.
+ */
+void ftrace_mux_files_lock(struct ftrace_ops *ops)
+{
+	if (ops->flags & FTRACE_OPS_FL_USER)
+		mutex_lock(&ftrace_mux_files_mutex);
+}
+
+/**
+ * ftrace_mux_files_unlock - done with ftrace_mux_files_lock()
+ * @ops: the tracer
+ *
+ * A tracer that has never been given a filter gets that of the function tracer
+ * again, to start with it the next time.
+ *
+ * Context: process context; ftrace_lock not held.
+ */
+void ftrace_mux_files_unlock(struct ftrace_ops *ops)
+{
+	if (!(ops->flags & FTRACE_OPS_FL_USER))
+		return;
+
+	scoped_guard(mutex, &ftrace_lock) {
+		if (!(ops->flags & FTRACE_OPS_FL_ENABLED) &&
+		    ops->mux.filter && !ops->mux.filter->own &&
+		    !has_shared_hash(ops))
+			join_filter(ops);
+	}
+
+	mutex_unlock(&ftrace_mux_files_mutex);
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer: what is written to set_ftrace_filter and
+ * set_ftrace_notrace.
+ *
+ * A line is about the default tracer, or about the one it names, in the form in
+ * which these files are read:
+ *
+ *	[               trace] vfs_read
+ *	[               trace] ext4_sync_fs [ext4]
+ *	[       trace_profile] #### all functions enabled ####
+ *
+ * trace_get_user() splits what is written at blanks, and programs may split it
+ * anywhere. So the writer remembers where in a line it is. Each filter that the file
+ * is about has an iterator with a copy of it. All are made the filters when the file
+ * is closed, or none if a name was wrong.
+ *
+ * Protected by parser_lock of ftrace.
+ */
+#include <linux/cleanup.h>
+#include <linux/list.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "../trace.h"
+#include "files.h"
+#include "mux.h"
+
+enum line_state {
+	LINE_START,
+	LINE_DEFAULT,		/* after a word that is no name in brackets */
+	LINE_NAME,		/* after an opening bracket that stands alone */
+	LINE_NAMED,		/* after a name in brackets */
+	LINE_COMMENT,
+};
+
+/* The filter of a tracer that a line names */
+struct named_filter {
+	struct list_head	node;
+	struct ftrace_iterator	iter;
+};
+
+struct ftrace_mux_writer {
+	enum line_state		state;
+	/* Filters start empty: the file was opened with O_TRUNC */
+	bool			empty;
+	/* A line was about the filter of the default tracer */
+	bool			wrote_default;
+	/* A name was wrong, and no filter will be changed */
+	bool			failed;
+	struct list_head	named;
+	/* What the line is about, and a function that its module may follow */
+	struct ftrace_iterator	*iter;
+	char			*function;
+};
+
+/**
+ * ftrace_mux_new_writer - prepare for writes to a file
+ * @empty: whether the filters that are written start empty
+ *
+ * Context: process context, may sleep.
+ *
+ * Return: the writer, which ftrace_mux_regex_commit() frees, or NULL.
+ */
+struct ftrace_mux_writer *ftrace_mux_new_writer(bool empty)
+{
+	struct ftrace_mux_writer *writer = kzalloc(sizeof(*writer), GFP_KERNEL);
+
+	if (writer) {
+		writer->empty = empty;
+		INIT_LIST_HEAD(&writer->named);
+	}
+
+	return writer;
+}
+
+/* It is not known which filter the line is for: give up */
+static int bad_name(struct ftrace_iterator *iter, const char *name,
+		    enum ftrace_mux_error error)
+{
+	const char *file = iter->flags & FTRACE_ITER_NOTRACE ? "set_ftrace_notrace" :
+							       "set_ftrace_filter";
+	char *cmd = kasprintf(GFP_KERNEL, "[ %s%s", name,
+			      error == FTRACE_MUX_NO_BRACKET ? "" : "]");
+	int ret;
+
+	iter->mux_writer->failed = true;
+	ret = ftrace_mux_log_error(iter->tr, file, cmd ?: name, error, cmd ? 2 : 0);
+	kfree(cmd);
+
+	return ret;
+}
+
+/* The iterator that @file has for the filter of the tracer that @key has found */
+static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file,
+					      struct ftrace_iterator *key)
+{
+	struct ftrace_mux_writer *writer = file->mux_writer;
+	struct named_filter *named;
+
+	if (file->ops == key->ops && file->mux_seq == key->mux_seq) {
+		writer->wrote_default = true;
+		return file;
+	}
+
+	list_for_each_entry(named, &writer->named, node) {
+		if (named->iter.ops == key->ops && named->iter.mux_seq == key->mux_seq)
+			return &named->iter;
+	}
+
+	named = kzalloc(sizeof(*named), GFP_KERNEL);
+	if (!named)
+		return NULL;
+
+	named->iter.ops = key->ops;
+	named->iter.mux_seq = key->mux_seq;
+	named->iter.tr = key->tr;
+	named->iter.flags = file->flags & (FTRACE_ITER_FILTER | FTRACE_ITER_NOTRACE);
+	if (ftrace_mux_filter_copy(&named->iter, writer->empty)) {
+		kfree(named);
+		return NULL;
+	}
+
+	list_add_tail(&named->node, &writer->named);
+
+	return &named->iter;
+}
+
+/* The line is about the tracer that @name names, with the closing bracket */
+static int begin_named(struct ftrace_iterator *file, char *name, size_t len)
+{
+	struct ftrace_mux_writer *writer = file->mux_writer;
+	struct ftrace_iterator key = { .tr = file->tr };
+	enum ftrace_mux_error error;
+
+	if (!len || name[len - 1] != ']')
+		return bad_name(file, name, FTRACE_MUX_NO_BRACKET);
+
+	name[len - 1] = '\0';
+	if (!*name)
+		return bad_name(file, name, FTRACE_MUX_NO_NAME);
+
+	scoped_guard(mutex, &ftrace_mux_files_mutex) {
+		error = ftrace_mux_filter_find(&key, name);
+		writer->iter = error ? NULL : named_iterator(file, &key);
+	}
+
+	if (error)
+		return bad_name(file, name, error);
+	if (!writer->iter) {
+		writer->failed = true;
+		return -ENOMEM;
+	}
+
+	writer->state = LINE_NAMED;
+
+	return 0;
+}
+
+static int write_pattern(struct ftrace_iterator *iter, char *pattern)
+{
+	if (!ftrace_mux_filter_alive(iter))
+		return -ENODEV;
+
+	return ftrace_process_regex(iter, pattern, strlen(pattern),
+				    !(iter->flags & FTRACE_ITER_NOTRACE));
+}
+
+/* Write the function that has been kept, of any module or of @module */
+static int write_function(struct ftrace_mux_writer *writer, const char *module)
+{
+	char *pattern = writer->function;
+	int ret;
+
+	if (!pattern)
+		return 0;
+
+	writer->function = NULL;
+	if (module) {
+		char *of_module = kasprintf(GFP_KERNEL, "%s:mod:%s", pattern, module);
+
+		kfree(pattern);
+		if (!of_module)
+			return -ENOMEM;
+		pattern = of_module;
+	}
+
+	ret = write_pattern(writer->iter, pattern);
+	kfree(pattern);
+
+	return ret;
+}
+
+static bool in_brackets(const char *word, size_t len)
+{
+	return len > 2 && word[0] == '[' && strcspn(word + 1, "[]*?\\") == len - 2 &&
+	       word[len - 1] == ']';
+}
+
+/* A word after a name in brackets */
+static int write_named(struct ftrace_mux_writer *writer, char *word, size_t len)
+{
+	int ret;
+
+	if (writer->function && in_brackets(word, len)) {
+		word[len - 1] = '\0';
+		return write_function(writer, word + 1);
+	}
+
+	ret = write_function(writer, NULL);
+	if (ret)
+		return ret;
+
+	/* No function has such a name: this is what stands for an empty filter */
+	if (*word == '#') {
+		writer->state = LINE_COMMENT;
+		return 0;
+	}
+
+	if (strchr(word, ':'))
+		return write_pattern(writer->iter, word);
+
+	writer->function = kstrdup(word, GFP_KERNEL);
+
+	return writer->function ? 0 : -ENOMEM;
+}
+
+/* A function trigger is not about a filter */
+static bool is_trigger(const char *word)
+{
+	const char *command = strchr(word, ':');
+
+	return command && strncmp(command, ":mod:", 5);
+}
+
+static int write_word(struct ftrace_iterator *file, char *word, size_t len)
+{
+	struct ftrace_mux_writer *writer = file->mux_writer;
+
+	switch (writer->state) {
+	case LINE_START:
+		if (!strcmp(word, "[")) {
+			writer->state = LINE_NAME;
+			return 0;
+		}
+		if (in_brackets(word, len))
+			return begin_named(file, word + 1, len - 1);
+		writer->state = LINE_DEFAULT;
+		fallthrough;
+	case LINE_DEFAULT:
+		if (!is_trigger(word))
+			writer->wrote_default = true;
+		return write_pattern(file, word);
+	case LINE_NAME:
+		return begin_named(file, word, len);
+	case LINE_NAMED:
+		return write_named(writer, word, len);
+	case LINE_COMMENT:
+		break;
+	}
+
+	return 0;
+}
+
+static int end_line(struct ftrace_iterator *file)
+{
+	struct ftrace_mux_writer *writer = file->mux_writer;
+	int ret;
+
+	if (writer->state == LINE_NAME)
+		return bad_name(file, "", FTRACE_MUX_NO_BRACKET);
+
+	ret = write_function(writer, NULL);
+	writer->state = LINE_START;
+
+	return ret;
+}
+
+/* End the line if a new one starts in these @cnt characters */
+static int new_lines(struct ftrace_iterator *file, const char __user *ubuf, size_t cnt)
+{
+	char ch;
+
+	for (; cnt; cnt--) {
+		if (get_user(ch, ubuf++))
+			return -EFAULT;
+		if (ch == '\n')
+			return end_line(file);
+	}
+
+	return 0;
+}
+
+/**
+ * ftrace_mux_regex_write - write to set_ftrace_filter or set_ftrace_notrace
+ * @iter: the iterator of the file
+ * @ubuf: what to write
+ * @cnt: number of characters, at least 1
+ * @ppos: the position in the file
+ *
+ * Context: process context, may sleep; parser_lock of ftrace held.
+ *
+ * Return: the number of characters that were taken; -ENODEV if the tracer has
+ * been unregistered since the file was opened; another error code.
+ */
+ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *ubuf,
+			       size_t cnt, loff_t *ppos)
+{
+	struct ftrace_mux_writer *writer = iter->mux_writer;
+	struct trace_parser *parser = &iter->parser;
+	int ret, err;
+	ssize_t read;
+
+	if (writer->failed)
+		return -EINVAL;
+
+	read = trace_get_user(parser, ubuf, cnt, ppos);
+	if (read <= 0)
+		return read;
+
+	/* A blank ends a word: only the last character may be one that follows it */
+	ret = new_lines(iter, ubuf, read - 1);
+
+	if (trace_parser_loaded(parser)) {
+		if (trace_parser_cont(parser))
+			return ret ?: read;
+		err = write_word(iter, parser->buffer, parser->idx);
+		trace_parser_clear(parser);
+	} else {
+		/* There is no word to complain about */
+		err = list_empty(&writer->named) && !ftrace_mux_filter_alive(iter) ?
+			-ENODEV : 0;
+	}
+	ret = ret ?: err;
+
+	err = new_lines(iter, ubuf + read - 1, 1);
+	ret = ret ?: err;
+
+	return ret ?: read;
+}
+
+/**
+ * ftrace_mux_regex_finish - a file that was written to is about to be closed
+ * @iter: the iterator of the file
+ *
+ * Context: process context, may sleep; parser_lock of ftrace held.
+ */
+void ftrace_mux_regex_finish(struct ftrace_iterator *iter)
+{
+	struct trace_parser *parser = &iter->parser;
+
+	if (iter->mux_writer->failed)
+		return;
+
+	if (!trace_parser_loaded(parser) || !write_word(iter, parser->buffer, parser->idx))
+		end_line(iter);
+}
+
+/**
+ * ftrace_mux_regex_commit - make what was written to a file the filters
+ * @iter: the iterator of the file, after ftrace_mux_regex_finish()
+ *
+ * Context: process context, may sleep.
+ */
+void ftrace_mux_regex_commit(struct ftrace_iterator *iter)
+{
+	struct ftrace_mux_writer *writer = iter->mux_writer;
+	struct named_filter *named, *next;
+
+	if (!writer->failed && (writer->wrote_default || list_empty(&writer->named)))
+		ftrace_mux_filter_commit(iter);
+	ftrace_mux_filter_drop(iter);
+
+	list_for_each_entry_safe(named, next, &writer->named, node) {
+		if (!writer->failed)
+			ftrace_mux_filter_commit(&named->iter);
+		ftrace_mux_filter_drop(&named->iter);
+		free_ftrace_hash(named->iter.hash);
+		kfree(named);
+	}
+
+	kfree(writer->function);
+	kfree(writer);
+}
