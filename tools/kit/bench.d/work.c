@@ -11,6 +11,10 @@
  *   work write FILE TEXT	one write() to a file of tracefs or procfs
  *		This prints the processor time of this process, and of all processes. It
  *		calls getpgid() just before and after the write(), as marks.
+ *   work run COMMAND...	a command
+ *		This prints its processor time, and that of all processes.
+ *   work perf ID N	N perf events of the tracepoint ID on processor 0
+ *		This prints the processor time to open and to close them.
  *
  * A write that attaches a tracer also waits (for tasks-RCU, for example), and the clock
  * advances while no instruction is executed: so this measures processor time. Kworkers and
@@ -19,6 +23,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +202,57 @@ static void do_write(const char *file, const char *text)
 	printf("%lld %lld\n", mine, mine + others);
 }
 
+static void do_run(char **argv)
+{
+	long long mine, others;
+	pid_t child;
+	int status;
+
+	others = others_time();
+	child = fork();
+	if (child < 0)
+		die("fork");
+	if (!child) {
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	if (waitpid(child, &status, 0) != child || status)
+		die(argv[0]);
+	mine = rusage_time(RUSAGE_CHILDREN);
+	sleep(SETTLE_SECONDS);
+	others = others_time() - others;
+	printf("%lld %lld\n", mine, mine + others);
+}
+
+static void do_perf(long id, long n)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = id,
+		.disabled = 1,
+	};
+	long long opened, closed;
+	int *fds = calloc(n, sizeof(*fds));
+	long i;
+
+	if (!fds)
+		die("calloc");
+	opened = now(CLOCK_PROCESS_CPUTIME_ID);
+	for (i = 0; i < n; i++) {
+		fds[i] = syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
+		if (fds[i] < 0)
+			die("perf_event_open");
+	}
+	closed = now(CLOCK_PROCESS_CPUTIME_ID);
+	opened = closed - opened;
+	for (i = 0; i < n; i++)
+		close(fds[i]);
+	closed = now(CLOCK_PROCESS_CPUTIME_ID) - closed;
+	free(fds);
+	printf("%lld %lld\n", opened, closed);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -207,6 +263,10 @@ int main(int argc, char **argv)
 		return 0;
 	} else if (!strcmp(what, "write") && argc == 4) {
 		do_write(argv[2], argv[3]);
+	} else if (!strcmp(what, "run") && argc > 2) {
+		do_run(argv + 2);
+	} else if (!strcmp(what, "perf") && argc == 4 && n > 0) {
+		do_perf(n, atol(argv[3]));
 	} else if (!strcmp(what, "getpgid") && n > 0) {
 		measure(do_getpgid, n);
 	} else if (!strcmp(what, "pipe") && n > 0) {
@@ -215,7 +275,9 @@ int main(int argc, char **argv)
 		measure(do_fork, n);
 	} else {
 		fprintf(stderr, "usage: %s getpgid|pipe|fork N\n"
-			"       %s write FILE TEXT\n", self, self);
+			"       %s write FILE TEXT\n"
+			"       %s run COMMAND...\n"
+			"       %s perf ID N\n", self, self, self, self);
 		return 2;
 	}
 	return 0;
