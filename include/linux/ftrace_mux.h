@@ -60,8 +60,6 @@ struct ftrace_mux_filter {
  * @tr: trace instance whose files show the tracer, NULL for the top instance
  * @filter: if it follows the filter of the function tracer, else NULL
  * @seq: number of this registration, never used twice; 0 if not registered
- * @grace: if it waits later, the number of the grace period after which no task can
- *	call it
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
  * @id: ID of the tracer plus one; 0 if it has none
@@ -79,8 +77,7 @@ struct ftrace_mux_tracer {
 	struct list_head	node;
 	struct trace_array	*tr;
 	struct ftrace_mux_filter *filter;
-	u64			seq : 48;
-	u64			grace : 16;
+	u64			seq;
 	u32			nr : 24;
 	u8			id;
 	u32			name_hash : 24;

@@ -263,6 +263,10 @@ int ftrace_mux_copy_mods(struct ftrace_iterator *iter)
 	if (iter->mux_seq && !ftrace_mux_find(iter->mux_seq))
 		return -ENODEV;
 
+	/* As without the multiplexer, it takes effect at once if there is one tracer */
+	if (iter->mux_writer && !iter->mux_seq && ftrace_mux_count_users(iter->tr) <= 1)
+		return 0;
+
 	INIT_LIST_HEAD(mods);
 	if (!is_follower(iter->ops, iter->tr))
 		ret = ftrace_copy_mods(mods, ftrace_mod_head(iter->tr, iter->ops,

@@ -639,7 +639,7 @@ static int busy_set(const char *val, const struct kernel_param *kp)
 	int ret;
 
 	/* The task would not let others have its CPU */
-	if (!IS_ENABLED(CONFIG_PREEMPTION))
+	if (!preempt_model_full())
 		return -EOPNOTSUPP;
 
 	ret = kstrtobool(val, &start);

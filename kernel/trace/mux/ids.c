@@ -106,30 +106,26 @@ void ftrace_mux_get_id(struct ftrace_ops *ops)
 
 /**
  * ftrace_mux_put_id - take back the ID of a tracer, if it has one
- * @ops: the tracer, on no call site any more; it may be RESTING already
+ * @ops: the tracer, on no call site any more
  * @quiescent: whether a grace period of both flavors of Tasks RCU has passed since
- *	it left the last call site; must be true if @ops may be freed
+ *	it left the last call site. If not, the ID is RESTING: see
+ *	ftrace_mux_ids_quiesce().
  *
  * Context: ftrace_lock held.
- *
- * Return: true if the ID is RESTING: see ftrace_mux_ids_quiesce().
  */
-bool ftrace_mux_put_id(struct ftrace_ops *ops, bool quiescent)
+void ftrace_mux_put_id(struct ftrace_ops *ops, bool quiescent)
 {
+	unsigned int id = ops->mux.id - 1;
+
 	lockdep_assert_held(&ftrace_lock);
 
+	if (!ops->mux.id)
+		return;
+
 	ops->mux.id = 0;
-
-	for (int id = 0; id < FTRACE_MUX_IDS; id++) {
-		if (ids[id].ops != ops)
-			continue;
-		ids[id].used = false;
-		if (quiescent)
-			set_owner(id, NULL);
-		return !quiescent;
-	}
-
-	return false;
+	ids[id].used = false;
+	if (quiescent)
+		set_owner(id, NULL);
 }
 
 /**

@@ -7,7 +7,7 @@
 
 struct ftrace_ops *ftrace_mux_id_owner(unsigned int id);
 void ftrace_mux_get_id(struct ftrace_ops *ops);
-bool ftrace_mux_put_id(struct ftrace_ops *ops, bool quiescent);
+void ftrace_mux_put_id(struct ftrace_ops *ops, bool quiescent);
 bool ftrace_mux_ids_quiesce(void);
 void ftrace_mux_ids_reap(void);
 

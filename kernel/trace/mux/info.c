@@ -108,10 +108,7 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops)
 		   counts[DISPATCH_ALONE], counts[DISPATCH_EXACT], counts[DISPATCH_LIST]);
 	seq_printf(m, "%-15s ", owner ?: "kernel");
 	show_name(m, ops);
-	if (ops->describe) {
-		seq_putc(m, ' ');
-		ops->describe(ops, m);
-	}
+	ftrace_describe(ops, m);
 	seq_putc(m, '\n');
 }
 
@@ -183,8 +180,6 @@ static int info_show(struct seq_file *m, void *v)
 {
 	struct ftrace_ops *ops;
 
-	/* The events that tracers describe themselves by must stay, too */
-	guard(mutex)(&event_mutex);
 	guard(mutex)(&ftrace_lock);
 
 	if (ftrace_is_dead())

@@ -15,7 +15,8 @@
  * soon as unregister_ftrace_function() returns, ftrace_mux_release() frees all that
  * belongs to the tracer. Otherwise a sweep does it, some seconds after an update.
  * So to unregister a tracer takes no grace period, if its owner calls
- * ftrace_mux_wait() before it frees the ftrace_ops.
+ * ftrace_mux_wait() before it frees the ftrace_ops. That waits for the sweep, if
+ * there is anything to sweep.
  *
  * Protected by ftrace_lock.
  */
@@ -39,10 +40,11 @@
 /* A sweep has been requested, and has not started */
 static bool needs_sweep;
 
-/* Grace periods of sweeps: how many have started, and how many of them have ended */
-static u16 grace_started, grace_ended;
-/* A tracer was unregistered since the last one started, and nobody has waited */
+/* A tracer was unregistered since the last sweep started, and nobody has waited */
 static bool needs_grace;
+
+/* A sweep waits for its grace period */
+static bool sweeping;
 
 static void sweep_func(struct work_struct *work);
 static DECLARE_DELAYED_WORK(sweep_work, sweep_func);
@@ -121,7 +123,7 @@ static bool start_quiescing(void)
 		combo->left = false;
 	}
 
-	grace_started += found;
+	sweeping = found;
 
 	return found;
 }
@@ -159,9 +161,8 @@ static void wait_for_callers(void)
 static void sweep_func(struct work_struct *work)
 {
 	scoped_guard(mutex, &ftrace_lock) {
-		if (ftrace_is_dead())
-			return;
-		check_recs();
+		if (!ftrace_is_dead())
+			check_recs();
 		if (!start_quiescing())
 			return;
 	}
@@ -170,10 +171,9 @@ static void sweep_func(struct work_struct *work)
 
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_is_dead())
-		return;
-	reap();
-	grace_ended = grace_started;
+	sweeping = false;
+	if (!ftrace_is_dead())
+		reap();
 }
 
 static int __init ftrace_mux_late_init(void)
@@ -212,7 +212,8 @@ static void free_combos_of(struct ftrace_ops *ops)
  * ftrace_mux_release - a tracer has been unregistered
  * @ops: the tracer, on no call site any more
  * @quiescent: whether a grace period of both flavors of Tasks RCU has passed
- *	since it left the last call site; must be true if @ops may be freed
+ *	since it left the last call site; must be true if @ops may be freed before
+ *	ftrace_mux_wait() is called
  *
  * Context: process context, may sleep; ftrace_lock held.
  */
@@ -226,44 +227,41 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 		return;
 	}
 
-	if (ops->mux.waits_later) {
-		ops->mux.grace = grace_started + 1;
-		needs_grace = true;
-		ftrace_mux_request_sweep();
-	}
-	if (ftrace_mux_put_id(ops, false))
-		ftrace_mux_request_sweep();
-}
-
-/* Whether a task may still call @ops, for which nobody has waited */
-static bool has_late_callers(const struct ftrace_ops *ops)
-{
-	/* If the numbers wrap meanwhile, it may be true for no reason */
-	return (s16)(ops->mux.grace - grace_ended) > 0;
+	ftrace_mux_put_id(ops, false);
+	ftrace_mux_request_grace();
 }
 
 /**
- * ftrace_mux_wait - wait until no task can call a tracer
- * @ops: the tracer, with ftrace_mux_wait_later(), unregistered
+ * ftrace_mux_request_grace - tasks may be in callbacks of an unregistered tracer
  *
- * If it is registered again, unregister_ftrace_function() waits.
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_request_grace(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	needs_grace = true;
+	ftrace_mux_request_sweep();
+}
+
+/**
+ * ftrace_mux_wait - wait until no task is in a callback for which nobody has waited
+ * @ops: a tracer that is about to be freed, or NULL
+ *
+ * Waits for all tracers, since a callback may use what belongs to another one. If
+ * @ops is registered again, unregister_ftrace_function() waits.
  *
  * Context: process context, may sleep for seconds; ftrace_lock not held.
  */
 void ftrace_mux_wait(struct ftrace_ops *ops)
 {
-	bool wait;
-
 	scoped_guard(mutex, &ftrace_lock) {
-		ops->mux.waits_later = false;
-		wait = has_late_callers(ops);
+		if (ops)
+			ops->mux.waits_later = false;
+		if (!needs_grace && !sweeping)
+			return;
 	}
 
-	if (!wait)
-		return;
-
-	wait_for_callers();
-
-	guard(mutex)(&ftrace_lock);
-	ftrace_mux_release(ops, true);
+	mod_delayed_work(system_unbound_wq, &sweep_work, 0);
+	flush_delayed_work(&sweep_work);
 }

@@ -16,6 +16,7 @@
 #include "combinations.h"
 #include "ids.h"
 #include "mux.h"
+#include "quiesce.h"
 
 /* All registered tracers, in order of registration */
 LIST_HEAD(ftrace_mux_tracers);
@@ -326,6 +327,10 @@ void ftrace_mux_unlink(struct ftrace_ops *ops)
 
 	if (!ops->mux.seq)
 		return;
+
+	/* Nobody waits for the callbacks of a graph tracer */
+	if (ops->flags & FTRACE_OPS_FL_SUBOP)
+		ftrace_mux_request_grace();
 
 	for_each_ftrace_mux_tracer(other) {
 		if (other == ops && next)

@@ -37,7 +37,9 @@
  * not want; livepatch would redirect the task to the replacement of another
  * function. So an entry that call sites have left does not move, until a grace
  * period of Tasks RCU and of Tasks Rude RCU has passed. There are two exceptions: a
- * tracer that wants all functions, and one that is being unregistered.
+ * tracer that wants all functions, and one that is being unregistered. A tracer
+ * whose filter changes, or that is registered again, may be called for a function
+ * that it wanted before, as without the multiplexer.
  *
  * Protected by ftrace_lock.
  */
@@ -440,7 +442,8 @@ static void prepare_recs(void)
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		if (target_mode == TARGET_BY_FILTERS || is_by_filters(ftrace_mux_rec_entry(rec), rec))
+		if (target_mode == TARGET_BY_FILTERS ||
+		    is_by_filters(ftrace_mux_rec_entry(rec), rec))
 			prepare_by_filters(rec);
 		cond_resched();
 	}

@@ -231,7 +231,21 @@ static bool is_trigger(const char *word)
 {
 	const char *command = strchr(word, ':');
 
-	return command && strncmp(command, ":mod:", 5);
+	return command && strcmp(command, ":mod") && strncmp(command, ":mod:", 5);
+}
+
+/* Without a blank behind the bracket, it may be a pattern, too: [ab] */
+static bool is_name(struct ftrace_iterator *file, char *name, size_t len)
+{
+	struct ftrace_iterator key = { .tr = file->tr };
+	enum ftrace_mux_error error;
+
+	name[len] = '\0';
+	scoped_guard(mutex, &ftrace_mux_files_mutex)
+		error = ftrace_mux_filter_find(&key, name);
+	name[len] = ']';
+
+	return error != FTRACE_MUX_UNKNOWN;
 }
 
 static int write_word(struct ftrace_iterator *file, char *word, size_t len)
@@ -244,7 +258,7 @@ static int write_word(struct ftrace_iterator *file, char *word, size_t len)
 			writer->state = LINE_NAME;
 			return 0;
 		}
-		if (in_brackets(word, len))
+		if (in_brackets(word, len) && is_name(file, word + 1, len - 2))
 			return begin_named(file, word + 1, len - 1);
 		writer->state = LINE_DEFAULT;
 		fallthrough;
