@@ -281,7 +281,7 @@ static unsigned long create_mux(unsigned int nr)
 	struct ftrace_mux_call callbacks[MAX_CALLBACKS];
 	unsigned int size;
 
-	if (nr <= STATIC_IDS)
+	if (nr <= FTRACE_MUX_STATIC_IDS)
 		return arch_ftrace_mux_caller((1U << nr) - 1, false);
 
 	for (unsigned int i = 0; i < nr; i++)
@@ -317,7 +317,7 @@ static void create(void)
 {
 	unsigned long entry = arch_ftrace_mux_alloc_entries();
 
-	for (unsigned int i = 0; i < STATIC_IDS; i++)
+	for (unsigned int i = 0; i < FTRACE_MUX_STATIC_IDS; i++)
 		arch_ftrace_mux_set_ops(i, i < MAX_CALLBACKS ? &ops[i] : NULL);
 
 	for (struct variant *v = variants; v < variants + ARRAY_SIZE(variants); v++) {
@@ -458,7 +458,7 @@ int main(void)
 		qsort(v->ns, ROUNDS, sizeof(v->ns[0]), compare);
 		printf("result %s %.3f %.3f\n", v->name, v->ns[0], v->ns[ROUNDS / 2]);
 	}
-	printf("result static %d\n", STATIC_IDS);
+	printf("result static %d\n", FTRACE_MUX_STATIC_IDS);
 	printf("result rounds %d %d\n", ROUNDS, CALLS);
 
 	return 0;

@@ -8,10 +8,6 @@
 #include <linux/types.h>
 #include <sys/user.h>
 
-#ifndef STATIC_IDS
-#error "STATIC_IDS is CONFIG_FTRACE_MUX_STATIC_IDS of the patched kernel"
-#endif
-
 /* The trampolines only pass its address */
 struct ftrace_ops {
 	int		unused;
@@ -21,6 +17,12 @@ struct ftrace_regs {
 	struct user_regs_struct	regs;
 };
 
+/* What ftrace_mux.o of the patched kernel offers. tools/include lacks this attribute. */
+#ifndef __counted_by
+#define __counted_by(member)
+#endif
+#include "../../../include/linux/ftrace_mux.h"
+
 typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *op, struct ftrace_regs *fregs);
 
@@ -28,26 +30,6 @@ typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip,
 
 extern u8 stock_ftrace_caller[], stock_ftrace_caller_op_ptr[], stock_ftrace_call[];
 extern u8 stock_ftrace_caller_end[];
-
-/* ftrace_mux.o of the patched kernel: see linux/ftrace_mux.h */
-
-#define FTRACE_MUX_ENTRY_SIZE	8
-
-struct ftrace_mux_call {
-	void		*func;
-	const void	*arg;
-};
-
-void arch_ftrace_mux_set_ops(unsigned int id, struct ftrace_ops *op);
-unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs);
-unsigned long arch_ftrace_mux_create(const struct ftrace_mux_call *calls, unsigned int nr,
-				     bool regs, bool modify, unsigned int *size);
-unsigned long arch_ftrace_mux_alloc_entries(void);
-void arch_ftrace_mux_begin(void);
-void arch_ftrace_mux_set_entry(unsigned long entry, unsigned long tramp);
-void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int n,
-			      bool regs, void *func);
-void arch_ftrace_mux_end(void);
 
 /* The code of each ftrace_64.o, and their alternatives if they have any */
 
