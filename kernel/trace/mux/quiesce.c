@@ -221,14 +221,11 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	if (quiescent) {
-		ftrace_mux_put_id(ops, true);
+	ftrace_mux_put_id(ops, quiescent);
+	if (quiescent)
 		free_combos_of(ops);
-		return;
-	}
-
-	ftrace_mux_put_id(ops, false);
-	ftrace_mux_request_grace();
+	else
+		ftrace_mux_request_grace();
 }
 
 /**
