@@ -26,14 +26,6 @@ struct trace_array;
 /* All combinations of the lowest IDs have a static trampoline */
 #define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
 
-/* Whether the tracer was the default when ftrace_mux_hold_default() was called */
-enum ftrace_mux_hold {
-	MUX_HOLD_NONE,		/* not called */
-	MUX_HOLD_OTHER,		/* not the default */
-	MUX_HOLD_DEFAULT,
-	MUX_HOLD_CHOSEN,	/* the default, chosen by the user */
-};
-
 /**
  * struct ftrace_mux_filter - for a tracer that follows the function tracer's filter
  *	until it is given one of its own
@@ -63,12 +55,12 @@ struct ftrace_mux_filter {
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
  * @id: ID of the tracer plus one; 0 if it has none
- * @hold: enum ftrace_mux_hold, while the tracer is unregistered to be registered
- *	again, see ftrace_mux_hold_default()
  * @is_default: set_ftrace_filter of @tr changes the filter of this tracer
  * @chosen: became the default by a write to function_tracers
  * @private_filter: the tracer never uses the filter of the function tracer,
  *	see ftrace_mux_has_files()
+ * @held: keep @is_default and @chosen while the tracer is unregistered, see
+ *	ftrace_mux_hold_default()
  * @waits_later: see ftrace_mux_wait_later()
  *
  * Protected by ftrace_lock unless noted otherwise.
@@ -81,10 +73,10 @@ struct ftrace_mux_tracer {
 	u32			nr : 24;
 	u8			id;
 	u32			name_hash : 24;
-	u8			hold : 2;
 	bool			is_default : 1;
 	bool			chosen : 1;
 	bool			private_filter : 1;
+	bool			held : 1;
 	bool			waits_later : 1;
 };
 
@@ -121,6 +113,16 @@ unsigned long arch_ftrace_mux_unwind_ip(unsigned long offset, bool regs);
 bool is_ftrace_mux_trampoline(unsigned long addr);
 unsigned long ftrace_mux_unwind_ip(unsigned long ip);
 
+void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
+			   const struct fgraph_set *set, struct ftrace_regs *fregs);
+
+#else /* !CONFIG_FTRACE_MUX */
+
+static inline bool is_ftrace_mux_trampoline(unsigned long addr) { return false; }
+static inline unsigned long ftrace_mux_unwind_ip(unsigned long ip) { return 0; }
+
+#endif /* CONFIG_FTRACE_MUX */
+
 struct fgraph_set_entry {
 	struct fgraph_ops	*gops;
 	int			idx;
@@ -140,13 +142,5 @@ struct fgraph_set {
 int function_graph_enter_set(unsigned long ret, unsigned long func,
 			     unsigned long frame_pointer, unsigned long *retp,
 			     const struct fgraph_set *set);
-void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
-			   const struct fgraph_set *set, struct ftrace_regs *fregs);
 
-#else /* !CONFIG_FTRACE_MUX */
-
-static inline bool is_ftrace_mux_trampoline(unsigned long addr) { return false; }
-static inline unsigned long ftrace_mux_unwind_ip(unsigned long ip) { return 0; }
-
-#endif /* CONFIG_FTRACE_MUX */
 #endif /* _LINUX_FTRACE_MUX_H */

@@ -20,6 +20,11 @@
 #include <asm/ftrace_mux.h>
 #include <asm/text-patching.h>
 
+/* Where the call of a traced function is, from the ip of its record */
+#ifndef FTRACE_CALL_OFFSET
+#define FTRACE_CALL_OFFSET	0
+#endif
+
 /*
  * The third argument of the call that each static trampoline makes for an ID. Read
  * by the trampolines. Written under ftrace_lock, and changed only while no task can
@@ -172,6 +177,7 @@ unsigned long arch_ftrace_mux_callee(unsigned long ip)
 {
 	union text_poke_insn insn;
 
+	ip += FTRACE_CALL_OFFSET;
 	memcpy(&insn, (void *)ip, CALL_INSN_SIZE);
 	/* A debugger's breakpoint leaves the displacement alone */
 	if (insn.opcode != CALL_INSN_OPCODE && insn.opcode != INT3_INSN_OPCODE)

@@ -57,7 +57,11 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	movq MCOUNT_REG_SIZE+8+\added(%rsp), %rsi
 	movq MCOUNT_REG_SIZE+\added(%rsp), %rdi
 	movq %rdi, RIP(%rsp)
+#ifdef CONFIG_KTRACE
+	return_to_ip
+#else
 	subq $MCOUNT_INSN_SIZE, %rdi
+#endif
 #endif
 .endm
 
@@ -166,6 +170,9 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	/* Stack - skipping return address and flags */
 	leaq MCOUNT_REG_SIZE+8*2(%rsp), %rcx
 	movq %rcx, RSP(%rsp)
+#ifdef CONFIG_KTRACE
+	set_regs_ip
+#endif
 
 	ENCODE_FRAME_POINTER
 
@@ -232,9 +239,13 @@ SYM_CODE_START_LOCAL_NOALIGN(ftrace_mux_regs_exit)
 	movq EFLAGS(%rsp), %rax
 	movq %rax, MCOUNT_REG_SIZE(%rsp)
 
+#ifdef CONFIG_KTRACE
+	return_to_regs_ip
+#else
 	/* Handlers can change the RIP */
 	movq RIP(%rsp), %rax
 	movq %rax, MCOUNT_REG_SIZE+8(%rsp)
+#endif
 
 	/* restore the rest of pt_regs */
 	movq R15(%rsp), %r15

@@ -21,12 +21,12 @@
 #include <linux/perf_event.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "../ftrace_internal.h"
 #include "../trace.h"
 #include "combinations.h"
+#include "fault.h"
 #include "ids.h"
 #include "mux.h"
 
@@ -37,7 +37,7 @@ static struct latch_tree_root combo_tree __cacheline_aligned;
 LIST_HEAD(ftrace_mux_combos);
 
 /* How often since boot a trampoline could not be made */
-static unsigned long nr_failed;
+unsigned long ftrace_mux_combos_failed;
 
 /* The ops that all graph tracers share, NULL before the first of them */
 static struct ftrace_ops *graph_manager;
@@ -176,7 +176,6 @@ struct ftrace_ops *ftrace_mux_graph_manager(void)
 	return graph_manager;
 }
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 /* The graph tracers of @rec, as a mask of their indexes */
 static unsigned long collect_graph(struct ftrace_ops *manager, struct dyn_ftrace *rec)
 {
@@ -222,32 +221,6 @@ static bool graph_set_has(const struct fgraph_set *set, const struct ftrace_ops 
 
 	return false;
 }
-
-static void *graph_set_func(void)
-{
-	return ftrace_graph_set_func;
-}
-#else
-static unsigned long collect_graph(struct ftrace_ops *manager, struct dyn_ftrace *rec)
-{
-	return 0;
-}
-
-static struct fgraph_set *create_graph_set(unsigned long graph)
-{
-	return NULL;
-}
-
-static bool graph_set_has(const struct fgraph_set *set, const struct ftrace_ops *ops)
-{
-	return false;
-}
-
-static void *graph_set_func(void)
-{
-	return NULL;
-}
-#endif
 
 /**
  * ftrace_mux_collect - find the tracers of a function by their filters
@@ -380,8 +353,8 @@ static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int 
 /* The function that the trampoline of @combo calls for its n-th tracer */
 static void *call_func(const struct ftrace_mux_combo *combo, unsigned int n)
 {
-	return passes_graph_set(combo, n) ? graph_set_func() :
-					    ftrace_ops_get_func(combo->ops[n]);
+	return passes_graph_set(combo, n) ? ftrace_graph_set_func :
+					    (void *)ftrace_ops_get_func(combo->ops[n]);
 }
 
 static void set_call(struct ftrace_mux_combo *combo, unsigned int n, void *func)
@@ -394,23 +367,6 @@ static void set_calls(struct ftrace_mux_combo *combo)
 	arch_ftrace_mux_begin();
 	for (unsigned int n = 0; n < combo->nr; n++)
 		set_call(combo, n, call_func(combo, n));
-	arch_ftrace_mux_end();
-}
-
-/* The calls of @ops in all trampolines: its function, or ftrace_stub() */
-static void set_calls_of(struct ftrace_ops *ops, bool silent)
-{
-	struct ftrace_mux_combo *combo;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	arch_ftrace_mux_begin();
-	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		for (unsigned int n = 0; n < combo->nr; n++) {
-			if (combo->ops[n] == ops)
-				set_call(combo, n, silent ? ftrace_stub : call_func(combo, n));
-		}
-	}
 	arch_ftrace_mux_end();
 }
 
@@ -437,7 +393,7 @@ static bool make_trampoline(struct ftrace_mux_combo *combo)
 		kmalloc_array(combo->nr, sizeof(*calls), GFP_KERNEL);
 	bool modify = combo->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT);
 
-	if (!calls)
+	if (!calls || ftrace_mux_fails())
 		return false;
 
 	if (combo->graph) {
@@ -462,6 +418,9 @@ static bool make_trampoline(struct ftrace_mux_combo *combo)
 static struct ftrace_mux_combo *create_combo(const struct ftrace_mux_set *set)
 {
 	struct ftrace_mux_combo *combo;
+
+	if (ftrace_mux_fails())
+		return NULL;
 
 	combo = kzalloc(struct_size(combo, ops, set->nr), GFP_KERNEL);
 	if (!combo)
@@ -507,7 +466,7 @@ struct ftrace_mux_combo *ftrace_mux_combo_get(const struct ftrace_mux_set *set)
 
 	combo = create_combo(set);
 	if (!combo)
-		nr_failed++;
+		ftrace_mux_combos_failed++;
 
 	return combo;
 }
@@ -557,29 +516,30 @@ bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
 }
 
 /**
- * ftrace_mux_combo_update_func - follow a change of the function of a tracer
+ * ftrace_mux_combo_set_calls - patch the calls of a tracer in all trampolines
  * @ops: the tracer
+ * @silent: call ftrace_stub() instead of its function
+ *
+ * A tracer that could not be unregistered because ftrace has failed is silenced, and
+ * may be freed. Call sites and entries stay as they are. A task may still be in its
+ * function until a grace period of both flavors of Tasks RCU has passed.
  *
  * Context: process context, may sleep; ftrace_lock held.
  */
-void ftrace_mux_combo_update_func(struct ftrace_ops *ops)
+void ftrace_mux_combo_set_calls(struct ftrace_ops *ops, bool silent)
 {
-	set_calls_of(ops, false);
-}
+	struct ftrace_mux_combo *combo;
 
-/**
- * ftrace_mux_combo_silence - let no trampoline call a tracer any more
- * @ops: the tracer, which could not be registered because ftrace has failed
- *
- * Call sites and entries stay as they are, and the tracer may be freed. A task may
- * still be in its function until a grace period of both flavors of Tasks RCU has
- * passed.
- *
- * Context: process context, may sleep; ftrace_lock held.
- */
-void ftrace_mux_combo_silence(struct ftrace_ops *ops)
-{
-	set_calls_of(ops, true);
+	lockdep_assert_held(&ftrace_lock);
+
+	arch_ftrace_mux_begin();
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		for (unsigned int n = 0; n < combo->nr; n++) {
+			if (combo->ops[n] == ops)
+				set_call(combo, n, silent ? ftrace_stub : call_func(combo, n));
+		}
+	}
+	arch_ftrace_mux_end();
 }
 
 /**
@@ -600,29 +560,4 @@ void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops)
 		if (graph_set_has(combo->set, ops))
 			hash_del(&combo->hash);
 	}
-}
-
-/**
- * ftrace_mux_combo_show_totals - show what the trampolines made on demand take
- * @m: where to
- *
- * Context: process context; ftrace_lock held.
- */
-void ftrace_mux_combo_show_totals(struct seq_file *m)
-{
-	unsigned long trampolines = 0, bytes = 0;
-	struct ftrace_mux_combo *combo;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (!combo->size)
-			continue;
-		trampolines++;
-		bytes += combo->size;
-	}
-
-	seq_printf(m, "on_demand_trampolines %lu\n", trampolines);
-	seq_printf(m, "on_demand_bytes %lu\n", bytes);
-	seq_printf(m, "on_demand_failed %lu\n", nr_failed);
 }

@@ -6,8 +6,6 @@
 #include <linux/ftrace.h>
 #include <linux/rbtree_latch.h>
 
-struct seq_file;
-
 /* A function with more tracers than this goes through the list of all */
 #define FTRACE_MUX_MAX_TRACERS	256
 
@@ -59,6 +57,7 @@ struct ftrace_mux_combo {
 };
 
 extern struct list_head ftrace_mux_combos;
+extern unsigned long ftrace_mux_combos_failed;
 
 bool ftrace_mux_wants(struct ftrace_ops *ops, struct dyn_ftrace *rec);
 struct ftrace_ops *ftrace_mux_graph_manager(void);
@@ -73,9 +72,7 @@ struct ftrace_mux_combo *ftrace_mux_combo_get(const struct ftrace_mux_set *set);
 void ftrace_mux_combo_free(struct ftrace_mux_combo *combo);
 bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
 			  const struct ftrace_ops *ops);
-void ftrace_mux_combo_update_func(struct ftrace_ops *ops);
 struct ftrace_mux_combo *ftrace_mux_combo_at(unsigned long addr);
 int ftrace_mux_combo_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
-void ftrace_mux_combo_show_totals(struct seq_file *m);
 
 #endif /* _KERNEL_TRACE_MUX_COMBINATIONS_H */

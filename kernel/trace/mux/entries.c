@@ -17,12 +17,12 @@
 #include <linux/bitmap.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "../trace.h"
 #include "combinations.h"
 #include "entries.h"
+#include "fault.h"
 #include "mux.h"
 
 #define MUX_ENTRIES_SYM		"ftrace_mux_entries"
@@ -130,6 +130,9 @@ static struct ftrace_mux_entry *alloc_from_chunk(unsigned int nr)
 static struct ftrace_mux_entry *alloc_entry(void)
 {
 	struct ftrace_mux_entry *entry;
+
+	if (ftrace_mux_fails())
+		return NULL;
 
 	for (unsigned int nr = 0; nr < nr_chunks; nr++) {
 		entry = alloc_from_chunk(nr);
@@ -334,62 +337,4 @@ int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name
 	strscpy(name, MUX_ENTRIES_SYM, KSYM_NAME_LEN);
 
 	return 0;
-}
-
-/* For the files */
-
-/**
- * ftrace_mux_rec_combo - the combination that a function calls
- * @rec: record of the function
- *
- * Context: ftrace_lock held.
- *
- * Return: the combination, NULL if it calls none.
- */
-struct ftrace_mux_combo *ftrace_mux_rec_combo(const struct dyn_ftrace *rec)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	return ftrace_mux_rec_entry(rec)->combo;
-}
-
-/**
- * ftrace_mux_combo_users - number of functions that call a combination
- * @combo: the combination
- *
- * Context: ftrace_lock held.
- *
- * Return: the number.
- */
-unsigned long ftrace_mux_combo_users(const struct ftrace_mux_combo *combo)
-{
-	struct ftrace_mux_entry *entry;
-	unsigned long users = 0;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	list_for_each_entry(entry, &combo->entries, node)
-		users += entry->users;
-
-	return users;
-}
-
-/**
- * ftrace_mux_show_totals - show what the entries and the trampolines take
- * @m: where to
- *
- * Context: process context; ftrace_lock held.
- */
-void ftrace_mux_show_totals(struct seq_file *m)
-{
-	struct ftrace_mux_entry *entry;
-	unsigned int entries = 0, pos;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	for_each_ftrace_mux_entry(entry, pos)
-		entries++;
-
-	seq_printf(m, "entries %u\n", entries);
-	ftrace_mux_combo_show_totals(m);
 }

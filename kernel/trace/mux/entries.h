@@ -7,7 +7,6 @@
 
 struct ftrace_mux_combo;
 struct ftrace_mux_set;
-struct seq_file;
 
 /**
  * struct ftrace_mux_entry - an entry, and the functions that have it
@@ -79,9 +78,5 @@ struct ftrace_mux_entry *ftrace_mux_entry_for(const struct ftrace_mux_set *set);
 void ftrace_mux_entry_move(struct ftrace_mux_entry *entry, struct ftrace_mux_combo *combo);
 void ftrace_mux_entry_free(struct ftrace_mux_entry *entry);
 void ftrace_mux_patch_entries(void);
-
-struct ftrace_mux_combo *ftrace_mux_rec_combo(const struct dyn_ftrace *rec);
-unsigned long ftrace_mux_combo_users(const struct ftrace_mux_combo *combo);
-void ftrace_mux_show_totals(struct seq_file *m);
 
 #endif /* _KERNEL_TRACE_MUX_ENTRIES_H */

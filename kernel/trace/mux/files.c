@@ -178,7 +178,7 @@ static int choose_default(struct trace_array *tr, const char *cmd,
 
 		error = ftrace_mux_find_user(tr, wanted, &ops);
 		if (!error)
-			ftrace_mux_set_default(ops);
+			ftrace_mux_set_default(ops, true);
 	}
 
 	return error ? log_error(tr, cmd, error, wanted - cmd) : 0;
@@ -516,7 +516,7 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
  */
 bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_combo *combo = ftrace_mux_rec_combo(rec);
+	struct ftrace_mux_combo *combo = ftrace_mux_rec_entry(rec)->combo;
 
 	if (!combo)
 		return false;
@@ -545,7 +545,6 @@ bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec)
  */
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec)
 {
-	char name[KSYM_SYMBOL_LEN];
 	struct ftrace_ops *ops;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -559,9 +558,7 @@ void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec)
 		if (!ftrace_ops_test(ops, rec->ip, rec))
 			continue;
 		seq_putc(m, ' ');
-		if (ops->mux.tr)
-			seq_printf(m, "%s:", ops->mux.tr->name);
-		seq_puts(m, ftrace_mux_name(ops, name, sizeof(name)));
+		ftrace_mux_show_name(m, ops);
 	}
 }
 

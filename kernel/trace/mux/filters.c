@@ -101,32 +101,21 @@ static bool has_shared_hash(struct ftrace_ops *ops)
 static int split_filter(struct ftrace_ops *ops)
 {
 	struct ftrace_ops_hash *shared = ops->mux.filter->shared_hash;
-	struct ftrace_hash *filter, *exempt;
+	int ret;
 
 	guard(mutex)(&shared->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
-	filter = ftrace_copy_hash(ftrace_locked_hash(shared->filter_hash));
-	exempt = ftrace_copy_hash(ftrace_locked_hash(shared->notrace_hash));
-	if (!filter || !exempt) {
-		free_ftrace_hash(filter);
-		free_ftrace_hash(exempt);
-		return -ENOMEM;
-	}
+	/* Frees the hashes that join_filter() has left */
+	ret = ftrace_mux_copy_filter(&ops->local_hash, shared);
+	if (ret)
+		return ret;
 
 	list_add(&ops->mux.filter->node, &ftrace_mux_filters);
 
 	/* What a file that had been opened before join_filter() has left there */
 	ftrace_free_mods(&ops->mux.filter->mod_trace);
 	ftrace_free_mods(&ops->mux.filter->mod_notrace);
-
-	/* Free the hashes that join_filter() has left */
-	filter = rcu_replace_pointer(ops->local_hash.filter_hash, filter,
-				     lockdep_is_held(&ftrace_lock));
-	exempt = rcu_replace_pointer(ops->local_hash.notrace_hash, exempt,
-				     lockdep_is_held(&ftrace_lock));
-	free_ftrace_hash_rcu(filter);
-	free_ftrace_hash_rcu(exempt);
 
 	/* A reader of the new pointer must see the new hashes */
 	smp_store_release(&ops->func_hash, &ops->local_hash);
@@ -177,35 +166,19 @@ static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
 static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
 {
 	struct ftrace_ops_hash *shared = ops->mux.filter->shared_hash;
-	struct ftrace_hash *filter, *exempt;
 
 	lockdep_assert_held(&ftrace_mux_files_mutex);
 
 	guard(mutex)(&shared->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
-	if (!is_alone(ops, tr))
+	if (!is_alone(ops, tr) || ftrace_mux_copy_filter(shared, ops->func_hash))
 		return;
-
-	filter = ftrace_copy_hash(ftrace_locked_hash(ops->func_hash->filter_hash));
-	exempt = ftrace_copy_hash(ftrace_locked_hash(ops->func_hash->notrace_hash));
-	if (!filter || !exempt) {
-		free_ftrace_hash(filter);
-		free_ftrace_hash(exempt);
-		return;
-	}
 
 	ftrace_free_mods(&tr->mod_trace);
 	ftrace_free_mods(&tr->mod_notrace);
 	list_splice_init(&ops->mux.filter->mod_trace, &tr->mod_trace);
 	list_splice_init(&ops->mux.filter->mod_notrace, &tr->mod_notrace);
-
-	filter = rcu_replace_pointer(shared->filter_hash, filter,
-				     lockdep_is_held(&ftrace_lock));
-	exempt = rcu_replace_pointer(shared->notrace_hash, exempt,
-				     lockdep_is_held(&ftrace_lock));
-	free_ftrace_hash_rcu(filter);
-	free_ftrace_hash_rcu(exempt);
 
 	join_filter(ops);
 	ops->mux.filter->own = false;
@@ -279,20 +252,26 @@ int ftrace_mux_copy_mods(struct ftrace_iterator *iter)
 	return ret;
 }
 
-static void commit_mods(struct ftrace_iterator *iter)
+/* Commit the functions first: without memory for that, nothing changes */
+static int commit_filter(struct ftrace_iterator *iter)
 {
-	struct list_head *head = iter->mod_head;
-
-	guard(mutex)(&ftrace_lock);
+	struct list_head *mods = ftrace_mod_head(iter->tr, iter->ops,
+						 iter->flags & FTRACE_ITER_FILTER);
+	int ret;
 
 	/* The filter may have become another since the file was opened */
-	iter->mod_head = ftrace_mod_head(iter->tr, iter->ops,
-					 iter->flags & FTRACE_ITER_FILTER);
-	if (head != &iter->mux_mods)
-		return;
+	if (iter->mod_head != &iter->mux_mods)
+		iter->mod_head = mods;
 
-	ftrace_free_mods(iter->mod_head);
-	list_splice_init(head, iter->mod_head);
+	ret = ftrace_regex_commit(iter);
+	if (ret || iter->mod_head == mods)
+		return ret;
+
+	guard(mutex)(&ftrace_lock);
+	ftrace_free_mods(mods);
+	list_splice_init(&iter->mux_mods, mods);
+
+	return 0;
 }
 
 /* The filter of an open file */
@@ -488,8 +467,7 @@ void ftrace_mux_filter_commit(struct ftrace_iterator *iter)
 	if (!iter->written || !filter_is_ready(iter))
 		return;
 
-	commit_mods(iter);
-	if (ftrace_regex_commit(iter) || !ops->mux.filter || has_shared_hash(ops))
+	if (commit_filter(iter) || !ops->mux.filter || has_shared_hash(ops))
 		return;
 
 	scoped_guard(mutex, &ftrace_lock)

@@ -6,16 +6,21 @@
  * ftrace promises the same with and without the multiplexer, so the suite also
  * passes with kernel.ftrace_mux=0.
  */
+#include <kunit/static_stub.h>
 #include <kunit/test.h>
 #include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/ftrace.h>
+#include <linux/kallsyms.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+
+#include "fault.h"
+#include "mux.h"
 
 static unsigned int cycles = 20;
 module_param(cycles, uint, 0444);
@@ -998,6 +1003,200 @@ static void mux_test_random(struct kunit *test)
 	expect_no_strays(test);
 }
 
+#ifdef CONFIG_X86_64
+/* What the call site of a function calls, 0 if it is not traced */
+static unsigned long callee(int func)
+{
+	const u8 *site = (const u8 *)funcs[func];
+	s32 disp;
+
+	/* Or objtool finds an address behind ENDBR */
+	OPTIMIZER_HIDE_VAR(site);
+	if (IS_ENABLED(CONFIG_KTRACE)) {
+		/* It begins with a jump to the call in its padding if it is traced */
+		if (*site != JMP8_INSN_OPCODE)
+			return 0;
+		site += JMP8_INSN_SIZE + (s8)site[1];
+	} else if (*site != CALL_INSN_OPCODE) {
+		site += ENDBR_INSN_SIZE;
+	}
+	if (*site != CALL_INSN_OPCODE)
+		return 0;
+	memcpy(&disp, site + 1, sizeof(disp));
+
+	return (unsigned long)site + CALL_INSN_SIZE + disp;
+}
+
+/* The functions whose call site calls @addr, as a mask */
+static unsigned long callers(unsigned long addr)
+{
+	unsigned long mask = 0;
+
+	for (int func = 0; func < NR_FUNCS; func++) {
+		if (callee(func) == addr)
+			mask |= BIT(func);
+	}
+
+	return mask;
+}
+
+/* Functions share an entry as long as they have the same tracers */
+static void mux_test_moves(struct kunit *test)
+{
+	struct test_call *call = new_call(test);
+	unsigned long entry, second;
+
+	if (!ftrace_mux_enabled)
+		kunit_skip(test, "no entries");
+
+	KUNIT_ASSERT_EQ(test, 0, start_tracer(0, 0xff, 0, 0));
+	check_calls(test, call);
+	entry = callee(0);
+	KUNIT_EXPECT_EQ(test, 0xff, callers(entry));
+
+	/* All functions of the entry: it moves */
+	KUNIT_ASSERT_EQ(test, 0, start_tracer(1, 0xff, 0, FTRACE_OPS_FL_SAVE_REGS));
+	check_calls(test, call);
+	KUNIT_EXPECT_EQ(test, 0xff, callers(entry));
+	KUNIT_ASSERT_EQ(test, 0, stop_tracer(1));
+	check_calls(test, call);
+	KUNIT_EXPECT_EQ(test, 0xff, callers(entry));
+
+	/* Some of them: their call sites are patched */
+	KUNIT_ASSERT_EQ(test, 0, start_tracer(2, 0x0f, 0, 0));
+	check_calls(test, call);
+	second = callee(0);
+	KUNIT_EXPECT_EQ(test, 0xf0, callers(entry));
+	KUNIT_EXPECT_EQ(test, 0x0f, callers(second));
+	KUNIT_ASSERT_EQ(test, 0, change_filter(2, 0x3c));
+	check_calls(test, call);
+	KUNIT_EXPECT_EQ(test, 0xc3, callers(entry));
+	KUNIT_EXPECT_EQ(test, 0x3c, callers(second));
+
+	/* They have the tracers of the others again: the entries are merged */
+	KUNIT_ASSERT_EQ(test, 0, stop_tracer(2));
+	check_calls(test, call);
+	KUNIT_EXPECT_EQ(test, 0xff, callers(entry));
+
+	/* Functions that are not traced any more have none */
+	KUNIT_ASSERT_EQ(test, 0, change_filter(0, 0x3f));
+	check_calls(test, call);
+	KUNIT_EXPECT_EQ(test, 0x3f, callers(entry));
+	KUNIT_EXPECT_EQ(test, 0xc0, callers(0));
+	expect_no_strays(test);
+}
+
+/* Allocations of the multiplexer: how many so far, and which of them fails */
+static unsigned int nr_allocs;
+static unsigned int failing;
+#define FAIL_ALL	UINT_MAX
+
+static bool fail_alloc(void)
+{
+	nr_allocs++;
+
+	return failing == FAIL_ALL || nr_allocs == failing;
+}
+
+/* Number of traced functions that do not call an entry, but the list of all tracers */
+static unsigned int nr_listed(void)
+{
+	char name[KSYM_SYMBOL_LEN];
+	unsigned int nr = 0;
+
+	for (int func = 0; func < NR_FUNCS; func++) {
+		sprint_symbol(name, callee(func));
+		nr += strstarts(name, "ftrace_caller+") || strstarts(name, "ftrace_regs_caller+");
+	}
+
+	return nr;
+}
+
+/* Returns how many functions have called the list */
+static unsigned int change_without_memory(struct kunit *test, struct test_call *call)
+{
+	unsigned int listed = 0;
+
+	for (int step = 0; step < 5; step++) {
+		int ret = 0;
+
+		switch (step) {
+		case 0:
+			ret = start_tracer(8, 0xff, 0, 0);
+			break;
+		case 1:
+			ret = start_tracer(9, 0x3c, 0, 0);
+			break;
+		case 2:
+			ret = start_tracer(10, 0xff, 0, FTRACE_OPS_FL_SAVE_REGS);
+			break;
+		case 3:
+			ret = change_filter(9, 0x0f);
+			break;
+		case 4:
+			ret = stop_tracer(9);
+		}
+		KUNIT_EXPECT_EQ(test, 0, ret);
+		check_calls(test, call);
+		listed += nr_listed();
+	}
+
+	return listed;
+}
+
+/* The next update finds the memory that the last one has not found */
+static void change_with_memory(struct kunit *test, struct test_call *call)
+{
+	kunit_deactivate_static_stub(test, ftrace_mux_fails);
+	KUNIT_EXPECT_EQ(test, 0, start_tracer(11, 0x01, 0, 0));
+	check_calls(test, call);
+	KUNIT_EXPECT_EQ(test, 0, nr_listed());
+	for (int i = 8; i < 12; i++)
+		free_tracer(i);
+}
+
+static void test_no_memory(struct kunit *test, struct test_call *call)
+{
+	unsigned int listed = 0, n;
+
+	for (n = 1; ; n++) {
+		failing = n;
+		nr_allocs = 0;
+		kunit_activate_static_stub(test, ftrace_mux_fails, fail_alloc);
+		listed += change_without_memory(test, call);
+		change_with_memory(test, call);
+		if (nr_allocs < n)
+			break;
+	}
+	/* Or nothing has been tested */
+	KUNIT_EXPECT_GT(test, n, 4);
+	KUNIT_EXPECT_GT(test, listed, 0);
+
+	failing = FAIL_ALL;
+	kunit_activate_static_stub(test, ftrace_mux_fails, fail_alloc);
+	KUNIT_EXPECT_GT(test, change_without_memory(test, call), 0);
+	change_with_memory(test, call);
+	kunit_info(test, "each of %u allocations, and all, have failed", n - 1);
+}
+
+/* Without memory, functions call the list of all tracers, until there is some */
+static void mux_test_no_memory(struct kunit *test)
+{
+	struct test_call *call = new_call(test);
+
+	if (!ftrace_mux_enabled)
+		kunit_skip(test, "no entries");
+
+	test_no_memory(test, call);
+
+	/* With these, the trampolines of the others are made on demand */
+	for (int i = 0; i < FTRACE_MUX_STATIC_IDS; i++)
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0x80, 0, 0));
+	test_no_memory(test, call);
+	expect_no_strays(test);
+}
+#endif /* CONFIG_X86_64 */
+
 static int mux_test_init(struct kunit *test)
 {
 	atomic_long_set(&late_calls, 0);
@@ -1042,6 +1241,10 @@ static struct kunit_case mux_test_cases[] = {
 	KUNIT_CASE_SLOW(mux_test_late_caller),
 	KUNIT_CASE_SLOW(mux_test_beyond_ids),
 	KUNIT_CASE_SLOW(mux_test_random),
+#ifdef CONFIG_X86_64
+	KUNIT_CASE(mux_test_moves),
+	KUNIT_CASE_SLOW(mux_test_no_memory),
+#endif
 	KUNIT_CASE(mux_test_syscall_names),
 	{}
 };
@@ -1056,4 +1259,5 @@ static struct kunit_suite mux_test_suite = {
 kunit_test_suite(mux_test_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the function tracer multiplexer");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
 MODULE_LICENSE("GPL");

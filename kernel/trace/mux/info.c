@@ -9,7 +9,6 @@
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
-#include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -29,7 +28,7 @@ enum dispatch {
 
 static enum dispatch rec_dispatch(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_combo *combo = ftrace_mux_rec_combo(rec);
+	struct ftrace_mux_combo *combo = ftrace_mux_rec_entry(rec)->combo;
 
 	if (combo)
 		return combo->nr == 1 && !combo->graph ? DISPATCH_ALONE : DISPATCH_EXACT;
@@ -55,40 +54,23 @@ static void count_functions(struct ftrace_ops *ops, unsigned long counts[NR_DISP
 
 static unsigned long callback_of(struct ftrace_ops *ops)
 {
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	if (ops->flags & FTRACE_OPS_FL_SUBOP)
 		return (unsigned long)container_of(ops, struct fgraph_ops, ops)->saved_func;
-#endif
+
 	return (unsigned long)ops->saved_func;
 }
 
-#ifdef CONFIG_MODULES
-/* The module of the callback of a tracer, NULL for the kernel */
+/*
+ * The module of the callback of a tracer. It can not go before its tracer is
+ * unregistered, for which ftrace_lock is needed.
+ */
 static const char *owner_name(struct ftrace_ops *ops)
 {
-	struct module *mod;
+	char sym[KSYM_NAME_LEN], *module = NULL;
 
-	guard(preempt)();
+	kallsyms_lookup(callback_of(ops), NULL, NULL, &module, sym);
 
-	mod = __module_text_address(callback_of(ops));
-
-	/* It can not go before its tracer is unregistered, for which ftrace_lock is needed */
-	return mod ? mod->name : NULL;
-}
-#else
-static const char *owner_name(struct ftrace_ops *ops)
-{
-	return NULL;
-}
-#endif
-
-static void show_name(struct seq_file *m, struct ftrace_ops *ops)
-{
-	char name[KSYM_SYMBOL_LEN];
-
-	if (ops->mux.tr)
-		seq_printf(m, "%s:", ops->mux.tr->name);
-	seq_puts(m, ftrace_mux_name(ops, name, sizeof(name)));
+	return module ?: "kernel";
 }
 
 static void show_tracer(struct seq_file *m, struct ftrace_ops *ops)
@@ -96,7 +78,6 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops)
 	/* Graph tracers have the ID of the ops they share */
 	unsigned int id = ops->managed ? ops->managed->mux.id : ops->mux.id;
 	unsigned long counts[NR_DISPATCH] = { };
-	const char *owner = owner_name(ops);
 
 	count_functions(ops, counts);
 	if (id)
@@ -106,13 +87,12 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops)
 	seq_printf(m, " %9lu %9lu %9lu %9lu  ",
 		   counts[DISPATCH_ALONE] + counts[DISPATCH_EXACT] + counts[DISPATCH_LIST],
 		   counts[DISPATCH_ALONE], counts[DISPATCH_EXACT], counts[DISPATCH_LIST]);
-	seq_printf(m, "%-15s ", owner ?: "kernel");
-	show_name(m, ops);
+	seq_printf(m, "%-15s ", owner_name(ops));
+	ftrace_mux_show_name(m, ops);
 	ftrace_describe(ops, m);
 	seq_putc(m, '\n');
 }
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static void show_graph_tracers(struct seq_file *m, struct ftrace_mux_combo *combo,
 			       struct ftrace_ops *manager)
 {
@@ -122,15 +102,9 @@ static void show_graph_tracers(struct seq_file *m, struct ftrace_mux_combo *comb
 		if (combo->graph && !ftrace_mux_combo_has(combo, subops))
 			continue;
 		seq_putc(m, ' ');
-		show_name(m, subops);
+		ftrace_mux_show_name(m, subops);
 	}
 }
-#else
-static void show_graph_tracers(struct seq_file *m, struct ftrace_mux_combo *combo,
-			       struct ftrace_ops *manager)
-{
-}
-#endif
 
 static void show_combination(struct seq_file *m, struct ftrace_mux_combo *combo,
 			     unsigned long users)
@@ -143,9 +117,20 @@ static void show_combination(struct seq_file *m, struct ftrace_mux_combo *combo,
 			continue;
 		}
 		seq_putc(m, ' ');
-		show_name(m, combo->ops[n]);
+		ftrace_mux_show_name(m, combo->ops[n]);
 	}
 	seq_putc(m, '\n');
+}
+
+static unsigned long combo_users(const struct ftrace_mux_combo *combo)
+{
+	struct ftrace_mux_entry *entry;
+	unsigned long users = 0;
+
+	list_for_each_entry(entry, &combo->entries, node)
+		users += entry->users;
+
+	return users;
 }
 
 /* Those of several tracers that functions call */
@@ -155,25 +140,40 @@ static void show_combinations(struct seq_file *m)
 	unsigned long users;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		users = ftrace_mux_combo_users(combo);
+		users = combo_users(combo);
 		if (users && (combo->nr > 1 || combo->graph))
 			show_combination(m, combo, users);
 	}
 }
 
-/* Returns the number of functions that go through the list of all tracers */
-static unsigned long count_list(void)
+static void show_totals(struct seq_file *m)
 {
+	unsigned long list = 0, entries = 0, trampolines = 0, bytes = 0;
+	struct ftrace_mux_combo *combo;
+	struct ftrace_mux_entry *entry;
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
-	unsigned long list = 0;
+	unsigned int pos;
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
 		list += rec->flags & FTRACE_FL_ENABLED && rec_dispatch(rec) == DISPATCH_LIST;
 	}
 
-	return list;
+	for_each_ftrace_mux_entry(entry, pos)
+		entries++;
+
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		trampolines += !!combo->size;
+		bytes += combo->size;
+	}
+
+	seq_printf(m, "enabled %d\n", ftrace_mux_enabled);
+	seq_printf(m, "list_functions %lu\n", list);
+	seq_printf(m, "entries %lu\n", entries);
+	seq_printf(m, "on_demand_trampolines %lu\n", trampolines);
+	seq_printf(m, "on_demand_bytes %lu\n", bytes);
+	seq_printf(m, "on_demand_failed %lu\n", ftrace_mux_combos_failed);
 }
 
 static int info_show(struct seq_file *m, void *v)
@@ -197,9 +197,7 @@ static int info_show(struct seq_file *m, void *v)
 	show_combinations(m);
 
 	seq_puts(m, "#totals\n");
-	seq_printf(m, "enabled %d\n", ftrace_mux_enabled);
-	seq_printf(m, "list_functions %lu\n", count_list());
-	ftrace_mux_show_totals(m);
+	show_totals(m);
 
 	return 0;
 }

@@ -54,7 +54,7 @@ void ftrace_mux_wait(struct ftrace_ops *ops);
 /* combinations.c */
 
 void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops);
-void ftrace_mux_combo_silence(struct ftrace_ops *ops);
+void ftrace_mux_combo_set_calls(struct ftrace_ops *ops, bool silent);
 
 /* tracers.c: the registered tracers */
 
@@ -65,19 +65,20 @@ extern struct list_head ftrace_mux_tracers;
 
 void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 			    struct trace_array *tr);
+int ftrace_mux_copy_filter(struct ftrace_ops_hash *to, const struct ftrace_ops_hash *from);
 void ftrace_mux_share_filter(struct ftrace_ops *ops);
 void ftrace_mux_register(struct ftrace_ops *ops);
 void ftrace_mux_link(struct ftrace_ops *ops);
 void ftrace_mux_unlink(struct ftrace_ops *ops);
-void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_array *tr);
 void ftrace_mux_hold_default(struct ftrace_ops *ops);
 
 struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr);
-void ftrace_mux_set_default(struct ftrace_ops *ops);
+void ftrace_mux_set_default(struct ftrace_ops *def, bool chosen);
 struct ftrace_ops *ftrace_mux_find(u64 seq);
 bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
 unsigned int ftrace_mux_count_users(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
+void ftrace_mux_show_name(struct seq_file *m, struct ftrace_ops *ops);
 
 /* See updates.c. Costs next to nothing if the multiplexer is switched off. */
 static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec,
@@ -144,6 +145,12 @@ static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
 	return tr && tr->ops != &global_ops ? tr : NULL;
 }
 
+/* Say which instance a tracer of the kernel works for, before it is registered */
+static inline void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_array *tr)
+{
+	ops->mux.tr = ftrace_mux_instance(tr);
+}
+
 /*
  * The filters for modules that are not loaded yet, of a tracer with a filter of
  * its own. NULL if the list of the trace array is used.
@@ -169,7 +176,6 @@ bool ftrace_mux_empty_mods(struct ftrace_iterator *iter);
 int ftrace_mux_copy_mods(struct ftrace_iterator *iter);
 ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *ubuf,
 			       size_t cnt, loff_t *ppos);
-void ftrace_mux_regex_finish(struct ftrace_iterator *iter);
 void ftrace_mux_regex_commit(struct ftrace_iterator *iter);
 bool ftrace_mux_release_sections(struct ftrace_iterator *iter);
 void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data);
@@ -240,7 +246,7 @@ static inline void ftrace_mux_prepare_rec(struct dyn_ftrace *rec) { }
 static inline void ftrace_mux_updated(void) { }
 static inline void ftrace_mux_graph_changes(void) { }
 static inline void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops) { }
-static inline void ftrace_mux_combo_silence(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_combo_set_calls(struct ftrace_ops *ops, bool silent) { }
 static inline int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value,
 					 char *name)
 {
@@ -273,7 +279,6 @@ static inline ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter,
 	return -ENODEV;
 }
 
-static inline void ftrace_mux_regex_finish(struct ftrace_iterator *iter) { }
 static inline void ftrace_mux_regex_commit(struct ftrace_iterator *iter) { }
 static inline bool ftrace_mux_empty_mods(struct ftrace_iterator *iter) { return false; }
 static inline int ftrace_mux_copy_mods(struct ftrace_iterator *iter) { return 0; }

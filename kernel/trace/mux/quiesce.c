@@ -25,6 +25,7 @@
 #include <linux/workqueue.h>
 
 #include "../trace.h"
+#include "check.h"
 #include "combinations.h"
 #include "entries.h"
 #include "ids.h"
@@ -66,39 +67,6 @@ void ftrace_mux_request_sweep(void)
 	/* Before there are workqueues (ftrace=), ftrace_mux_late_init() does it */
 	if (system_unbound_wq)
 		queue_delayed_work(system_unbound_wq, &sweep_work, MUX_SWEEP_DELAY);
-}
-
-/* Check what the updates have made of records and call sites */
-static void check_recs(void)
-{
-	static struct ftrace_mux_set set;
-	struct ftrace_mux_entry *entry;
-	struct ftrace_rec_iter *iter;
-	struct dyn_ftrace *rec;
-	unsigned int pos;
-
-	if (!IS_ENABLED(CONFIG_FTRACE_MUX_TEST))
-		return;
-
-	for_ftrace_rec_iter(iter) {
-		rec = ftrace_rec_iter_record(iter);
-		if (!rec->mux_entry)
-			continue;
-		entry = ftrace_mux_rec_entry(rec);
-		entry->touches++;
-		WARN_ONCE(!entry->combo || !ftrace_mux_collect(rec, &set) ||
-			  !ftrace_mux_set_equals(&set, entry->combo),
-			  "%pS has other tracers than its entry\n", (void *)rec->ip);
-		WARN_ONCE(arch_ftrace_mux_callee(rec->ip) != ftrace_mux_entry_addr(entry),
-			  "%pS does not call its entry\n", (void *)rec->ip);
-	}
-
-	for_each_ftrace_mux_entry(entry, pos) {
-		WARN_ONCE(entry->touches != entry->users,
-			  "entry %u has %u call sites, not %u\n", entry->index, entry->touches,
-			  entry->users);
-		entry->touches = 0;
-	}
 }
 
 /* Returns true if there is anything to wait for */
@@ -151,23 +119,16 @@ static void reap(void)
 	ftrace_mux_ids_reap();
 }
 
-/* See ftrace_wait_for_callers() */
-static void wait_for_callers(void)
-{
-	synchronize_rcu_tasks_rude();
-	synchronize_rcu_tasks();
-}
-
 static void sweep_func(struct work_struct *work)
 {
 	scoped_guard(mutex, &ftrace_lock) {
 		if (!ftrace_is_dead())
-			check_recs();
+			ftrace_mux_check_recs();
 		if (!start_quiescing())
 			return;
 	}
 
-	wait_for_callers();
+	ftrace_wait_for_callers();
 
 	guard(mutex)(&ftrace_lock);
 

@@ -4,6 +4,7 @@
  *
  * Protected by ftrace_lock.
  */
+#include <kunit/visibility.h>
 #include <linux/init.h>
 #include <linux/kstrtox.h>
 #include <linux/sysctl.h>
@@ -14,6 +15,7 @@
 
 /* Whether call sites use the trampolines */
 int ftrace_mux_enabled = 1;
+EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_enabled);
 
 /**
  * ftrace_mux_update_func - follow a change of the function of a tracer
@@ -27,7 +29,7 @@ bool ftrace_mux_update_func(struct ftrace_ops *ops)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	ftrace_mux_combo_update_func(ops);
+	ftrace_mux_combo_set_calls(ops, false);
 
 	return ftrace_mux_enabled && !ops->trampoline;
 }

@@ -10,6 +10,7 @@
  */
 #include <linux/kallsyms.h>
 #include <linux/rcupdate.h>
+#include <linux/seq_file.h>
 #include <linux/stringhash.h>
 
 #include "../trace.h"
@@ -25,29 +26,39 @@ static u64 last_seq;
 
 /* Names and defaults */
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static bool is_graph_tracer(struct ftrace_ops *ops, struct trace_array *tr)
 {
 	return tr && tr->gops && ops == &tr->gops->ops;
 }
-#else
-static bool is_graph_tracer(struct ftrace_ops *ops, struct trace_array *tr)
-{
-	return false;
-}
-#endif
 
-/* Empty the own filter of @ops, which is not registered */
-static void drop_filter(struct ftrace_ops *ops)
+/**
+ * ftrace_mux_copy_filter - give a tracer a copy of a filter
+ * @to: the filter that is replaced, of no registered tracer
+ * @from: the filter that is copied, NULL to trace all functions
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ *
+ * Return: 0; -ENOMEM, with @to as it was.
+ */
+int ftrace_mux_copy_filter(struct ftrace_ops_hash *to, const struct ftrace_ops_hash *from)
 {
-	struct ftrace_hash *filter, *exempt;
+	struct ftrace_hash *filter, *notrace_hash;
 
-	filter = rcu_replace_pointer(ops->local_hash.filter_hash, ftrace_copy_hash(NULL),
-				     lockdep_is_held(&ftrace_lock));
-	exempt = rcu_replace_pointer(ops->local_hash.notrace_hash, ftrace_copy_hash(NULL),
-				     lockdep_is_held(&ftrace_lock));
+	filter = ftrace_copy_hash(from ? ftrace_locked_hash(from->filter_hash) : NULL);
+	notrace_hash = ftrace_copy_hash(from ? ftrace_locked_hash(from->notrace_hash) : NULL);
+	if (!filter || !notrace_hash) {
+		free_ftrace_hash(filter);
+		free_ftrace_hash(notrace_hash);
+		return -ENOMEM;
+	}
+
+	filter = rcu_replace_pointer(to->filter_hash, filter, lockdep_is_held(&ftrace_lock));
+	notrace_hash = rcu_replace_pointer(to->notrace_hash, notrace_hash,
+					   lockdep_is_held(&ftrace_lock));
 	free_ftrace_hash_rcu(filter);
-	free_ftrace_hash_rcu(exempt);
+	free_ftrace_hash_rcu(notrace_hash);
+
+	return 0;
 }
 
 /**
@@ -59,7 +70,8 @@ static void drop_filter(struct ftrace_ops *ops)
  * The function and the graph tracer of @tr have one filter for good. Any other
  * has one of its own, see ftrace_mux_get_default(), unless
  * ftrace_mux_share_filter() says otherwise. Where several tracers or instances
- * use one ops in turn, each starts with an empty one.
+ * use one ops in turn, each starts with an empty one; in an instance, it does so
+ * each time.
  *
  * Context: process context, may sleep; takes ftrace_lock.
  */
@@ -75,9 +87,10 @@ void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		return;
 
+	/* An instance may have gone, and another have its address */
 	if (ops != function && !is_graph_tracer(ops, tr) &&
-	    (ops->name != name || ops->mux.tr != ftrace_mux_instance(tr)))
-		drop_filter(ops);
+	    (ops->name != name || ops->mux.tr || ftrace_mux_instance(tr)))
+		ftrace_mux_copy_filter(&ops->local_hash, NULL);
 
 	ops->name = name;
 	ops->flags |= FTRACE_OPS_FL_USER;
@@ -169,9 +182,18 @@ unsigned int ftrace_mux_count_users(struct trace_array *tr)
 	return count;
 }
 
-static void __set_default(struct ftrace_ops *def, bool chosen)
+/**
+ * ftrace_mux_set_default - make set_ftrace_filter the filter of a tracer
+ * @def: the tracer, registered and with FTRACE_OPS_FL_USER
+ * @chosen: the user has chosen it
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_set_default(struct ftrace_ops *def, bool chosen)
 {
 	struct ftrace_ops *ops;
+
+	lockdep_assert_held(&ftrace_lock);
 
 	for_each_ftrace_mux_tracer(ops) {
 		if (ops->mux.tr != def->mux.tr)
@@ -179,19 +201,6 @@ static void __set_default(struct ftrace_ops *def, bool chosen)
 		ops->mux.is_default = ops == def;
 		ops->mux.chosen = ops == def && chosen;
 	}
-}
-
-/**
- * ftrace_mux_set_default - make set_ftrace_filter the filter of a tracer
- * @ops: the tracer, registered and with FTRACE_OPS_FL_USER
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_set_default(struct ftrace_ops *ops)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	__set_default(ops, true);
 }
 
 /**
@@ -229,7 +238,7 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 {
 	struct trace_array *tr = ops->mux.tr;
 	char sym[KSYM_SYMBOL_LEN];
-	struct ftrace_ops *other;
+	struct ftrace_ops *other, *def;
 	const char *name;
 	unsigned int nr = 0;
 
@@ -252,11 +261,17 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 				  ops != (tr ? tr->ops : &global_ops) &&
 				  !ops->mux.filter;
 	ops->mux.seq = ++last_seq;
+	def = ftrace_mux_get_default(tr);
 	list_add_tail(&ops->mux.node, &ftrace_mux_tracers);
 
-	if (ftrace_mux_has_files(ops, tr) && ops->mux.hold != MUX_HOLD_OTHER)
-		__set_default(ops, ops->mux.hold == MUX_HOLD_CHOSEN);
-	ops->mux.hold = MUX_HOLD_NONE;
+	/* One that is registered again is the default if it was, and no other has become it */
+	if (ops->mux.held && (!ops->mux.is_default || def)) {
+		ops->mux.is_default = false;
+		ops->mux.chosen = false;
+	} else if (ftrace_mux_has_files(ops, tr)) {
+		ftrace_mux_set_default(ops, ops->mux.chosen);
+	}
+	ops->mux.held = false;
 }
 
 /**
@@ -290,24 +305,7 @@ void ftrace_mux_hold_default(struct ftrace_ops *ops)
 {
 	guard(mutex)(&ftrace_lock);
 
-	if (!ops->mux.is_default)
-		ops->mux.hold = MUX_HOLD_OTHER;
-	else
-		ops->mux.hold = ops->mux.chosen ? MUX_HOLD_CHOSEN : MUX_HOLD_DEFAULT;
-}
-
-/**
- * ftrace_mux_set_instance - say which instance a tracer of the kernel works for
- * @ops: the tracer, before it is registered
- * @tr: the trace instance, NULL for the top one
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_array *tr)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	ops->mux.tr = ftrace_mux_instance(tr);
+	ops->mux.held = true;
 }
 
 /**
@@ -342,8 +340,11 @@ void ftrace_mux_unlink(struct ftrace_ops *ops)
 	list_del(&ops->mux.node);
 	ops->mux.seq = 0;
 
+	if (ops->mux.held)
+		return;
+
 	if (ops->mux.is_default && next)
-		__set_default(next, false);
+		ftrace_mux_set_default(next, false);
 	ops->mux.is_default = false;
 	ops->mux.chosen = false;
 }
@@ -401,3 +402,18 @@ const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size)
 	return buf;
 }
 
+/**
+ * ftrace_mux_show_name - show the name of a tracer, and of its instance
+ * @m: where to
+ * @ops: the tracer, registered
+ *
+ * Context: process context; ftrace_lock held.
+ */
+void ftrace_mux_show_name(struct seq_file *m, struct ftrace_ops *ops)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	if (ops->mux.tr)
+		seq_printf(m, "%s:", ops->mux.tr->name);
+	seq_puts(m, ftrace_mux_name(ops, name, sizeof(name)));
+}

@@ -15,7 +15,7 @@
  * is about has an iterator with a copy of it. All are made the filters when the file
  * is closed, or none if a name was wrong.
  *
- * Protected by parser_lock of ftrace.
+ * Protected by parser_lock of ftrace, until the file is released.
  */
 #include <linux/cleanup.h>
 #include <linux/list.h>
@@ -170,26 +170,15 @@ static int write_pattern(struct ftrace_iterator *iter, char *pattern)
 /* Write the function that has been kept, of any module or of @module */
 static int write_function(struct ftrace_mux_writer *writer, const char *module)
 {
-	char *pattern = writer->function;
-	int ret;
-
-	if (!pattern)
-		return 0;
+	char *function __free(kfree) = writer->function;
 
 	writer->function = NULL;
-	if (module) {
-		char *of_module = kasprintf(GFP_KERNEL, "%s:mod:%s", pattern, module);
+	if (!function || !module)
+		return function ? write_pattern(writer->iter, function) : 0;
 
-		kfree(pattern);
-		if (!of_module)
-			return -ENOMEM;
-		pattern = of_module;
-	}
+	char *of_module __free(kfree) = kasprintf(GFP_KERNEL, "%s:mod:%s", function, module);
 
-	ret = write_pattern(writer->iter, pattern);
-	kfree(pattern);
-
-	return ret;
+	return of_module ? write_pattern(writer->iter, of_module) : -ENOMEM;
 }
 
 static bool in_brackets(const char *word, size_t len)
@@ -234,20 +223,6 @@ static bool is_trigger(const char *word)
 	return command && strcmp(command, ":mod") && strncmp(command, ":mod:", 5);
 }
 
-/* Without a blank behind the bracket, it may be a pattern, too: [ab] */
-static bool is_name(struct ftrace_iterator *file, char *name, size_t len)
-{
-	struct ftrace_iterator key = { .tr = file->tr };
-	enum ftrace_mux_error error;
-
-	name[len] = '\0';
-	scoped_guard(mutex, &ftrace_mux_files_mutex)
-		error = ftrace_mux_filter_find(&key, name);
-	name[len] = ']';
-
-	return error != FTRACE_MUX_UNKNOWN;
-}
-
 static int write_word(struct ftrace_iterator *file, char *word, size_t len)
 {
 	struct ftrace_mux_writer *writer = file->mux_writer;
@@ -258,7 +233,8 @@ static int write_word(struct ftrace_iterator *file, char *word, size_t len)
 			writer->state = LINE_NAME;
 			return 0;
 		}
-		if (in_brackets(word, len) && is_name(file, word + 1, len - 2))
+		/* As a pattern, it would match functions whose name is one character */
+		if (in_brackets(word, len))
 			return begin_named(file, word + 1, len - 1);
 		writer->state = LINE_DEFAULT;
 		fallthrough;
@@ -354,13 +330,8 @@ ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *
 	return ret ?: read;
 }
 
-/**
- * ftrace_mux_regex_finish - a file that was written to is about to be closed
- * @iter: the iterator of the file
- *
- * Context: process context, may sleep; parser_lock of ftrace held.
- */
-void ftrace_mux_regex_finish(struct ftrace_iterator *iter)
+/* The last word and the last line end with the file */
+static void finish_line(struct ftrace_iterator *iter)
 {
 	struct trace_parser *parser = &iter->parser;
 
@@ -373,7 +344,7 @@ void ftrace_mux_regex_finish(struct ftrace_iterator *iter)
 
 /**
  * ftrace_mux_regex_commit - make what was written to a file the filters
- * @iter: the iterator of the file, after ftrace_mux_regex_finish()
+ * @iter: the iterator of the file, which is about to be released
  *
  * Context: process context, may sleep.
  */
@@ -381,6 +352,9 @@ void ftrace_mux_regex_commit(struct ftrace_iterator *iter)
 {
 	struct ftrace_mux_writer *writer = iter->mux_writer;
 	struct named_filter *named, *next;
+
+	finish_line(iter);
+	trace_parser_put(&iter->parser);
 
 	if (!writer->failed && (writer->wrote_default || list_empty(&writer->named)))
 		ftrace_mux_filter_commit(iter);

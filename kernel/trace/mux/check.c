@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer: a check of call sites, for tests.
+ */
+#include "../ftrace_internal.h"
+#include "check.h"
+#include "combinations.h"
+#include "entries.h"
+
+static void check_rec(struct dyn_ftrace *rec, struct ftrace_mux_entry *entry)
+{
+	static struct ftrace_mux_set set;
+
+	WARN_ONCE(!entry->combo || !ftrace_mux_collect(rec, &set) ||
+		  !ftrace_mux_set_equals(&set, entry->combo),
+		  "%pS has other tracers than its entry\n", (void *)rec->ip);
+	WARN_ONCE(arch_ftrace_mux_callee(rec->ip) != ftrace_mux_entry_addr(entry),
+		  "%pS does not call its entry\n", (void *)rec->ip);
+}
+
+/**
+ * ftrace_mux_check_recs - check what the updates have made of records and call sites
+ *
+ * Warns if a function has other tracers than its filters say, if its call site calls
+ * something else than its entry, or if the users of an entry are miscounted.
+ *
+ * Context: process context; ftrace_lock held, no update going on.
+ */
+void ftrace_mux_check_recs(void)
+{
+	struct ftrace_mux_entry *entry;
+	struct ftrace_rec_iter *iter;
+	struct dyn_ftrace *rec;
+	unsigned int pos;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	for_ftrace_rec_iter(iter) {
+		rec = ftrace_rec_iter_record(iter);
+		if (!rec->mux_entry)
+			continue;
+		entry = ftrace_mux_rec_entry(rec);
+		entry->touches++;
+		check_rec(rec, entry);
+	}
+
+	for_each_ftrace_mux_entry(entry, pos) {
+		WARN_ONCE(entry->touches != entry->users,
+			  "entry %u has %u call sites, not %u\n", entry->index, entry->touches,
+			  entry->users);
+		entry->touches = 0;
+	}
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Function tracer multiplexer: a check of call sites, for tests */
+#ifndef _KERNEL_TRACE_MUX_CHECK_H
+#define _KERNEL_TRACE_MUX_CHECK_H
+
+#include <linux/kconfig.h>
+
+#if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
+void ftrace_mux_check_recs(void);
+#else
+static inline void ftrace_mux_check_recs(void) { }
+#endif
+
+#endif /* _KERNEL_TRACE_MUX_CHECK_H */
