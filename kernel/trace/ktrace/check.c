@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ktrace: the record of a function, for tests.
+ */
+#include <kunit/visibility.h>
+#include <linux/cleanup.h>
+#include <linux/errno.h>
+#include <linux/ftrace.h>
+
+#include "../ftrace_internal.h"
+#include "check.h"
+
+/**
+ * ktrace_get_record - what ftrace has on record of a function
+ * @func: address of the function
+ * @record: on success, its flags and what it calls
+ *
+ * Context: process context, may sleep; takes ftrace_lock.
+ *
+ * Return: 0, or -ENOENT if the function has no record.
+ */
+int ktrace_get_record(unsigned long func, struct ktrace_record *record)
+{
+	struct ftrace_rec_iter *iter;
+	struct dyn_ftrace *rec;
+
+	guard(mutex)(&ftrace_lock);
+
+	for_ftrace_rec_iter(iter) {
+		rec = ftrace_rec_iter_record(iter);
+		if (rec->ip != func)
+			continue;
+
+		record->flags = rec->flags;
+		record->callee = rec->flags & FTRACE_FL_ENABLED ? ftrace_get_addr_curr(rec) : 0;
+		return 0;
+	}
+
+	return -ENOENT;
+}
+EXPORT_SYMBOL_IF_KUNIT(ktrace_get_record);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* ktrace: what the tests look at, and the functions that they trace */
+#ifndef _KERNEL_TRACE_KTRACE_CHECK_H
+#define _KERNEL_TRACE_KTRACE_CHECK_H
+
+/* What ftrace has on record of a function */
+struct ktrace_record {
+	unsigned long	flags;
+	unsigned long	callee;		/* 0 if the function is not traced */
+};
+
+int ktrace_get_record(unsigned long func, struct ktrace_record *record);
+
+/* In the test module. Functions that are not static have an ENDBR. */
+unsigned long ktrace_test_traced(void);
+unsigned long ktrace_test_other(void);
+unsigned long ktrace_test_untraced(void);
+
+#endif /* _KERNEL_TRACE_KTRACE_CHECK_H */

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The file ktrace in tracefs: which functions may be traced at all.
+ *
+ * The set is the filter of an ops that is never registered, so that the file takes what
+ * set_ftrace_filter takes. A function outside the set keeps its record with all counts, and
+ * its code is not patched (ktrace_allows()). If the set is empty, all functions are allowed.
+ *
+ * The set is changed under ftrace_lock.
+ */
+#include <linux/cleanup.h>
+#include <linux/ftrace.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/ktrace.h>
+#include <linux/mutex.h>
+#include <linux/preempt.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "../ftrace_internal.h"
+
+static struct ftrace_ops ktrace_ops = {
+	.func	= ftrace_stub,
+	.flags	= FTRACE_OPS_FL_STUB,
+};
+
+/**
+ * ktrace_allows - may the code of a function be patched?
+ * @rec: the record of the function
+ *
+ * What changes the ip is always allowed: to leave out a function of a live patch is not
+ * safe.
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: whether the function is in the set of the file ktrace, or the set is empty.
+ */
+bool ktrace_allows(struct dyn_ftrace *rec)
+{
+	struct ftrace_hash *hash;
+
+	if (!(ktrace_ops.flags & FTRACE_OPS_FL_INITIALIZED) || rec->flags & FTRACE_FL_IPMODIFY)
+		return true;
+
+	hash = ftrace_locked_hash(ktrace_ops.func_hash->filter_hash);
+
+	return ftrace_hash_empty(hash) || ftrace_lookup_ip(hash, rec->ip);
+}
+
+/**
+ * ktrace_restricts - does the file ktrace limit tracers?
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: whether the set is not empty.
+ */
+bool ktrace_restricts(void)
+{
+	return ktrace_ops.flags & FTRACE_OPS_FL_INITIALIZED &&
+	       !ftrace_hash_empty(ftrace_locked_hash(ktrace_ops.func_hash->filter_hash));
+}
+
+/**
+ * ktrace_visit_set - have the set looked through when functions go
+ * @func: called with the set
+ * @data: for @func
+ *
+ * Context: process context, may sleep, takes the regex_lock of the set.
+ */
+void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data), void *data)
+{
+	struct mutex *lock = &ktrace_ops.local_hash.regex_lock;
+
+	if (!(ktrace_ops.flags & FTRACE_OPS_FL_INITIALIZED))
+		return;
+
+	guard(mutex)(lock);
+	func(rcu_dereference_protected(ktrace_ops.local_hash.filter_hash, lockdep_is_held(lock)),
+	     data);
+}
+
+static int ktrace_open(struct inode *inode, struct file *file)
+{
+	return ftrace_regex_open(NULL, &ktrace_ops, FTRACE_ITER_FILTER, inode, file);
+}
+
+static struct ftrace_iterator *iter_of(struct file *file)
+{
+	if (file->f_mode & FMODE_READ)
+		return ((struct seq_file *)file->private_data)->private;
+
+	return file->private_data;
+}
+
+/* set_ftrace_filter says that all functions are enabled if it is empty */
+static ssize_t ktrace_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	if (ftrace_hash_empty(iter_of(file)->hash))
+		return 0;
+
+	return seq_read(file, ubuf, cnt, ppos);
+}
+
+/* Why a name has not matched */
+enum {
+	ERR_NO_SYMBOL,
+	ERR_NO_ENDBR,
+	ERR_PADDING,
+	ERR_ENDBR_USED,
+	ERR_NOTRACE,
+};
+
+static const char * const errors[] = {
+	[ERR_NO_SYMBOL]		= "No such function",
+	[ERR_NO_ENDBR]		= "The function does not begin with ENDBR",
+	[ERR_PADDING]		= "The padding of the function is in use",
+	[ERR_ENDBR_USED]	= "The CPU needs the ENDBR of the function",
+	[ERR_NOTRACE]		= "The function must not be traced",
+};
+
+static int why_not(const char *name)
+{
+	unsigned long func = kallsyms_lookup_name(name);
+
+	/* For the module */
+	guard(preempt)();
+
+	if (!func || !kernel_text_address(func))
+		return ERR_NO_SYMBOL;
+	if (!ktrace_is_candidate(func))
+		return ERR_NOTRACE;
+
+	switch (arch_ktrace_obstacle(func)) {
+	case KTRACE_NO_ENDBR:
+		return ERR_NO_ENDBR;
+	case KTRACE_PADDING_USED:
+		return ERR_PADDING;
+	case KTRACE_ENDBR_USED:
+		return ERR_ENDBR_USED;
+	default:
+		return ERR_NOTRACE;
+	}
+}
+
+/* The parsers of open files */
+static DEFINE_MUTEX(ktrace_parser_lock);
+
+/* A word that is wrong undoes all that is written until the file is closed */
+static int process_word(struct ftrace_iterator *iter)
+{
+	char *word __free(kfree) = NULL;
+	struct trace_parser *parser = &iter->parser;
+	int ret = -ENOMEM;
+
+	lockdep_assert_held(&ktrace_parser_lock);
+
+	/* ftrace_process_regex() changes what it reads */
+	word = kstrdup(parser->buffer, GFP_KERNEL);
+	if (word)
+		ret = ftrace_process_regex(iter, parser->buffer, parser->idx, 1);
+	trace_parser_clear(parser);
+	if (!ret)
+		return 0;
+
+	if (ret == -EINVAL)
+		tracing_log_err(NULL, "ktrace", word, (const char **)errors, why_not(word), 0);
+	iter->flags |= FTRACE_ITER_FAILED;
+
+	return ret;
+}
+
+static ssize_t ktrace_write(struct file *file, const char __user *ubuf, size_t cnt,
+			    loff_t *ppos)
+{
+	struct ftrace_iterator *iter = iter_of(file);
+	struct trace_parser *parser = &iter->parser;
+	ssize_t read;
+
+	if (!cnt)
+		return 0;
+	if (ftrace_is_dead())
+		return -ENODEV;
+
+	guard(mutex)(&ktrace_parser_lock);
+
+	if (iter->flags & FTRACE_ITER_FAILED)
+		return -EINVAL;
+
+	read = trace_get_user(parser, ubuf, cnt, ppos);
+	if (read < 0)
+		iter->flags |= FTRACE_ITER_FAILED;
+	if (read < 0 || !trace_parser_loaded(parser) || trace_parser_cont(parser))
+		return read;
+
+	return process_word(iter) ?: read;
+}
+
+static int ktrace_release(struct inode *inode, struct file *file)
+{
+	struct ftrace_iterator *iter = iter_of(file);
+	bool changed = false;
+	int ret;
+
+	/* The last word may end with the file */
+	if (file->f_mode & FMODE_WRITE) {
+		guard(mutex)(&ktrace_parser_lock);
+		if (!(iter->flags & FTRACE_ITER_FAILED) && trace_parser_loaded(&iter->parser))
+			process_word(iter);
+		trace_parser_clear(&iter->parser);
+		changed = !(iter->flags & FTRACE_ITER_FAILED);
+	}
+
+	ret = ftrace_regex_release(inode, file);
+	if (!changed)
+		return ret;
+
+	guard(mutex)(&ftrace_lock);
+	ftrace_check_all = true;
+	if (ftrace_enabled && !ftrace_is_dead())
+		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
+
+	return ret;
+}
+
+static const struct file_operations ktrace_fops = {
+	.open		= ktrace_open,
+	.read		= ktrace_read,
+	.write		= ktrace_write,
+	.llseek		= tracing_lseek,
+	.release	= ktrace_release,
+};
+
+static int __init ktrace_create_file(void)
+{
+	int ret = tracing_init_dentry();
+
+	if (!ret)
+		trace_create_file("ktrace", TRACE_MODE_WRITE, NULL, NULL, &ktrace_fops);
+
+	return ret;
+}
+fs_initcall(ktrace_create_file);

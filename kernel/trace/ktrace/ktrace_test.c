@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of ktrace: the code and the record of a function that is traced, and what
+ * the unwinder finds when a task is at any instruction that ktrace has written.
+ *
+ * Nothing but calls refers to the functions that are traced, so that their ENDBR is sealed
+ * and they can be traced on all CPUs. They return their return address: the call in front
+ * of it has the address of the function.
+ */
+#include <kunit/test.h>
+#include <linux/err.h>
+#include <linux/ftrace.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/kallsyms.h>
+#include <linux/ktrace.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
+
+#include <asm/cpufeature.h>
+#include <asm/ibt.h>
+#include <asm/text-patching.h>
+#include <asm/unwind.h>
+
+#include "check.h"
+
+/* Offsets from the function, as Documentation/trace/ktrace.rst has them */
+#define PADDING		(-16)
+#define DISTANCE	(-11)
+#define CALL		(-7)
+#define CALL_DISP	(-6)
+#define CALL_END	(-2)
+#define BODY		4
+
+/* The functions. @nr keeps the compiler from using one for all. */
+#define TEST_FUNC(name, nr)							\
+noinline unsigned long ktrace_test_##name(void)					\
+{										\
+	asm volatile("" : : "i" (nr) : "memory");				\
+	return (unsigned long)__builtin_return_address(0);			\
+}
+
+TEST_FUNC(traced, 1)
+TEST_FUNC(other, 2)
+TEST_FUNC(untraced, 3)
+/* Has an ENDBR that is not sealed, since its address is taken */
+static TEST_FUNC(pointed, 4)
+/* Has no ENDBR */
+static TEST_FUNC(local, 5)
+
+static unsigned long traced, other, untraced, pointed, local;
+
+/* The function that is called by the call in front of @ret, 0 if there is no such call */
+static unsigned long called_before(unsigned long ret)
+{
+	if (*(u8 *)(ret - CALL_INSN_SIZE) != CALL_INSN_OPCODE)
+		return 0;
+
+	return ret + get_unaligned((s32 *)(ret - sizeof(s32)));
+}
+
+static int ktrace_test_suite_init(struct kunit_suite *suite)
+{
+	traced = called_before(ktrace_test_traced());
+	other = called_before(ktrace_test_other());
+	untraced = called_before(ktrace_test_untraced());
+	local = called_before(ktrace_test_local());
+	pointed = (unsigned long)ktrace_test_pointed;
+
+	return traced && other && untraced && local ? 0 : -EINVAL;
+}
+
+/* The tracers */
+
+#define NR_TRACERS	2
+
+static struct test_tracer {
+	struct ftrace_ops	ops;
+	bool			used;
+	unsigned int		calls;
+	unsigned long		ip;		/* of the last call */
+} tracers[NR_TRACERS];
+
+#define TEST_CALLBACK(nr)							\
+static notrace void ktrace_test_callback##nr(unsigned long ip,			\
+					     unsigned long parent_ip,		\
+					     struct ftrace_ops *ops,		\
+					     struct ftrace_regs *fregs)		\
+{										\
+	tracers[nr].calls++;							\
+	tracers[nr].ip = ip;							\
+}
+
+TEST_CALLBACK(0)
+TEST_CALLBACK(1)
+
+static const ftrace_func_t callbacks[NR_TRACERS] = {
+	ktrace_test_callback0, ktrace_test_callback1,
+};
+
+static void start_tracer(struct kunit *test, unsigned int nr, unsigned long flags,
+			 unsigned long *funcs, unsigned int nr_funcs)
+{
+	struct test_tracer *tracer = &tracers[nr];
+
+	memset(tracer, 0, sizeof(*tracer));
+	tracer->ops.func = callbacks[nr];
+	tracer->ops.flags = flags;
+	tracer->used = true;
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ips(&tracer->ops, funcs, nr_funcs, 0, 1));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&tracer->ops));
+}
+
+static void stop_tracer(unsigned int nr)
+{
+	struct test_tracer *tracer = &tracers[nr];
+
+	if (!tracer->used)
+		return;
+
+	if (tracer->ops.flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_function(&tracer->ops);
+	ftrace_free_filter(&tracer->ops);
+	tracer->used = false;
+}
+
+static struct {
+	struct fgraph_ops	ops;
+	bool			used;
+	unsigned int		entries;
+	unsigned int		returns;
+} graph;
+
+static notrace int ktrace_test_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+{
+	graph.entries++;
+
+	return 1;
+}
+
+static notrace void ktrace_test_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+{
+	graph.returns++;
+}
+
+static void start_graph(struct kunit *test)
+{
+	memset(&graph, 0, sizeof(graph));
+	graph.ops.entryfunc = ktrace_test_entry;
+	graph.ops.retfunc = ktrace_test_return;
+	graph.used = true;
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&graph.ops.ops, traced, 0, 1));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graph.ops));
+}
+
+static void stop_graph(void)
+{
+	if (!graph.used)
+		return;
+
+	unregister_ftrace_graph(&graph.ops);
+	ftrace_free_filter(&graph.ops.ops);
+	graph.used = false;
+}
+
+static int ktrace_test_init(struct kunit *test)
+{
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
+		kunit_skip(test, "call depth tracking uses the padding");
+
+	return 0;
+}
+
+static void ktrace_test_exit(struct kunit *test)
+{
+	for (unsigned int i = 0; i < NR_TRACERS; i++)
+		stop_tracer(i);
+	stop_graph();
+}
+
+/* The unwinder, from a breakpoint of the CPU at an instruction */
+
+#define MAX_DEPTH	48
+
+struct test_stack {
+	unsigned int	nr;
+	bool		failed;		/* the unwinder has not found the end of the stack */
+	unsigned long	ips[MAX_DEPTH];
+};
+
+/* What a breakpoint has seen */
+static struct {
+	unsigned long		addr;
+	unsigned int		hits;
+	struct test_stack	from_regs;	/* from the registers there */
+	struct test_stack	from_handler;	/* from the handler, but only what is there */
+} seen;
+
+/* Unwind from @from, or from here if that is NULL. Keep what comes after @regs. */
+static notrace void unwind(struct test_stack *stack, struct pt_regs *from, struct pt_regs *regs)
+{
+	struct unwind_state state;
+	bool found = from;
+	unsigned long ip;
+
+	memset(stack, 0, sizeof(*stack));
+	for (unwind_start(&state, current, from, NULL); !unwind_done(&state);
+	     unwind_next_frame(&state)) {
+		found |= unwind_get_entry_regs(&state, NULL) == regs;
+		ip = unwind_get_return_address(&state);
+		if (!ip || stack->nr == MAX_DEPTH)
+			break;
+		if (found)
+			stack->ips[stack->nr++] = ip;
+	}
+	stack->failed = !unwind_done(&state) || unwind_error(&state);
+}
+
+static notrace void on_breakpoint(struct perf_event *event, struct perf_sample_data *data,
+				  struct pt_regs *regs)
+{
+	seen.addr = regs->ip;
+	seen.hits++;
+	unwind(&seen.from_regs, regs, regs);
+	unwind(&seen.from_handler, NULL, regs);
+}
+
+/* Call the function with a breakpoint at @addr. @above gets the callers of this function. */
+static noinline notrace void ktrace_test_caller(struct kunit *test, unsigned long addr,
+						struct test_stack *above)
+{
+	struct perf_event_attr attr;
+	struct perf_event *event;
+
+	memset(&seen, 0, sizeof(seen));
+	hw_breakpoint_init(&attr);
+	attr.bp_addr = addr;
+	attr.bp_len = sizeof(long);
+	attr.bp_type = HW_BREAKPOINT_X;
+	event = register_user_hw_breakpoint(&attr, on_breakpoint, NULL, current);
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(event), "no breakpoint at %pS: %pe\n",
+			       (void *)addr, event);
+
+	above->nr = stack_trace_save(above->ips, MAX_DEPTH, 1);
+	ktrace_test_traced();
+	unregister_hw_breakpoint(event);
+}
+
+/* Does the symbol at @ip begin with @prefix? */
+static bool is_in(unsigned long ip, const char *prefix)
+{
+	static char symbol[KSYM_SYMBOL_LEN];
+
+	sprint_symbol_no_offset(symbol, ip);
+
+	return strstarts(symbol, prefix);
+}
+
+/*
+ * The number of addresses in front of those of ktrace_test_caller() and its callers, -1 if
+ * the stack does not end with these
+ */
+static int nr_below(const struct test_stack *stack, const struct test_stack *above)
+{
+	int nr = stack->nr - above->nr - 1;
+
+	if (stack->failed || !above->nr || nr < 0 ||
+	    memcmp(&stack->ips[nr + 1], above->ips, above->nr * sizeof(above->ips[0])))
+		return -1;
+
+	return is_in(stack->ips[nr], "ktrace_test_caller") ? nr : -1;
+}
+
+static bool show_stack(struct kunit *test, const char *name, const struct test_stack *stack)
+{
+	kunit_info(test, "%s%s:\n", name, stack->failed ? " (the unwinder failed)" : "");
+	for (unsigned int i = 0; i < stack->nr; i++)
+		kunit_info(test, "  %pS\n", (void *)stack->ips[i]);
+
+	return false;
+}
+
+static bool show_seen(struct kunit *test)
+{
+	kunit_info(test, "%u hits at %pS\n", seen.hits, (void *)seen.addr);
+	show_stack(test, "from its registers", &seen.from_regs);
+	show_stack(test, "from its handler", &seen.from_handler);
+
+	return false;
+}
+
+/* At @addr in the function or in its padding, which @shown stands for in stack traces */
+static bool unwinds_in_func(unsigned long addr, unsigned long shown,
+			    const struct test_stack *above)
+{
+	return seen.hits == 1 && seen.addr == addr &&
+	       nr_below(&seen.from_regs, above) == 0 &&
+	       nr_below(&seen.from_handler, above) == 1 && seen.from_handler.ips[0] == shown;
+}
+
+/* Is the last of @nr addresses the only one in the function, and none in padding? */
+static bool ends_in_func(const unsigned long *ips, int nr)
+{
+	for (int i = 0; i < nr - 1; i++) {
+		if (is_in(ips[i], "__pfx_") || is_in(ips[i], "ktrace_test_traced"))
+			return false;
+	}
+
+	return nr > 1 && ips[nr - 1] == traced + 1;
+}
+
+static bool unwinds_in_callback(unsigned long addr, const struct test_stack *above)
+{
+	return seen.hits == 1 && seen.addr == addr && seen.from_handler.ips[0] == addr &&
+	       ends_in_func(seen.from_regs.ips, nr_below(&seen.from_regs, above)) &&
+	       ends_in_func(seen.from_handler.ips, nr_below(&seen.from_handler, above));
+}
+
+static void check_in_func(struct kunit *test, int offset, int shown)
+{
+	struct test_stack above;
+
+	ktrace_test_caller(test, traced + offset, &above);
+	KUNIT_EXPECT_TRUE_MSG(test, unwinds_in_func(traced + offset, traced + shown, &above) ||
+			      show_seen(test), "at the function%+d\n", offset);
+}
+
+static void check_in_callback(struct kunit *test, unsigned long addr)
+{
+	struct test_stack above;
+
+	ktrace_test_caller(test, addr, &above);
+	KUNIT_EXPECT_TRUE_MSG(test, unwinds_in_callback(addr, &above) || show_seen(test),
+			      "at %pS\n", (void *)addr);
+}
+
+/* At each instruction that a traced function executes before its own */
+static void check_in_traced(struct kunit *test)
+{
+	check_in_func(test, 0, 0);
+	check_in_func(test, CALL, 1);
+	check_in_func(test, CALL_END, 1);
+	check_in_func(test, BODY, BODY);
+}
+
+static void ktrace_test_unwind_untraced(struct kunit *test)
+{
+	struct test_stack above;
+
+	check_in_func(test, 0, 0);
+	check_in_func(test, BODY, BODY);
+
+	/* A function that is not traced does not execute its padding */
+	ktrace_test_caller(test, traced + CALL, &above);
+	KUNIT_EXPECT_EQ(test, seen.hits, 0);
+}
+
+static void ktrace_test_unwind_one(struct kunit *test)
+{
+	start_tracer(test, 0, 0, &traced, 1);
+	check_in_traced(test);
+	check_in_callback(test, (unsigned long)callbacks[0]);
+}
+
+static void ktrace_test_unwind_regs(struct kunit *test)
+{
+	start_tracer(test, 0, FTRACE_OPS_FL_SAVE_REGS, &traced, 1);
+	check_in_traced(test);
+	check_in_callback(test, (unsigned long)callbacks[0]);
+}
+
+static void ktrace_test_unwind_two(struct kunit *test)
+{
+	start_tracer(test, 0, 0, &traced, 1);
+	start_tracer(test, 1, FTRACE_OPS_FL_SAVE_REGS, &traced, 1);
+	check_in_traced(test);
+	check_in_callback(test, (unsigned long)callbacks[0]);
+	check_in_callback(test, (unsigned long)callbacks[1]);
+}
+
+static void ktrace_test_unwind_graph(struct kunit *test)
+{
+	start_graph(test);
+	check_in_traced(test);
+	check_in_callback(test, (unsigned long)ktrace_test_entry);
+	KUNIT_EXPECT_GT(test, graph.entries, 0);
+	KUNIT_EXPECT_EQ(test, graph.entries, graph.returns);
+
+	start_tracer(test, 0, 0, &traced, 1);
+	check_in_traced(test);
+	check_in_callback(test, (unsigned long)callbacks[0]);
+	check_in_callback(test, (unsigned long)ktrace_test_entry);
+}
+
+/* Addresses in padding */
+
+static void check_addresses(struct kunit *test, unsigned long func, bool used)
+{
+	for (int offset = PADDING; offset <= 0; offset++) {
+		bool shown = used && (offset == CALL || offset == CALL_END);
+
+		KUNIT_EXPECT_EQ_MSG(test, ktrace_text_address(func + offset),
+				    shown ? func + 1 : func + offset, "offset %d\n", offset);
+	}
+}
+
+static void ktrace_test_text_address(struct kunit *test)
+{
+	unsigned long plain = (unsigned long)ktrace_test_text_address + BODY;
+
+	check_addresses(test, untraced, false);
+	start_tracer(test, 0, 0, &traced, 1);
+	check_addresses(test, traced, true);
+	check_addresses(test, untraced, false);
+	stop_tracer(0);
+	/* A task may still be there */
+	check_addresses(test, traced, true);
+
+	for (unsigned int i = 0; i < 16; i++) {
+		KUNIT_EXPECT_EQ(test, ktrace_text_address(plain + i), plain + i);
+		KUNIT_EXPECT_EQ(test, ktrace_text_address(traced + 1 + i), traced + 1 + i);
+	}
+}
+
+/* The code of a function */
+
+static void ktrace_test_obstacle(struct kunit *test)
+{
+	bool ibt = cpu_feature_enabled(X86_FEATURE_IBT);
+
+	KUNIT_EXPECT_EQ(test, *(u32 *)untraced, gen_endbr_poison());
+	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(untraced), KTRACE_NO_OBSTACLE);
+	KUNIT_EXPECT_EQ(test, *(u32 *)pointed, gen_endbr());
+	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(pointed),
+			ibt ? KTRACE_ENDBR_USED : KTRACE_NO_OBSTACLE);
+	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(local), KTRACE_NO_ENDBR);
+
+	start_tracer(test, 0, 0, &traced, 1);
+	stop_tracer(0);
+	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(traced), KTRACE_PADDING_USED);
+}
+
+static void check_untraced_code(struct kunit *test, unsigned long func, u32 insn)
+{
+	u8 buf[] = { 0, 0, 0xaa };
+
+	ktrace_untraced_code(func, buf);
+	KUNIT_EXPECT_MEMEQ(test, buf, &insn, JMP8_INSN_SIZE);
+	KUNIT_EXPECT_EQ(test, buf[JMP8_INSN_SIZE], 0xaa);
+}
+
+static void ktrace_test_untraced_code(struct kunit *test)
+{
+	u8 buf[] = { 0xcc, 0xcc };
+
+	check_untraced_code(test, traced, gen_endbr_poison());
+	start_tracer(test, 0, 0, &traced, 1);
+	KUNIT_EXPECT_NE(test, *(u32 *)traced, gen_endbr_poison());
+	check_untraced_code(test, traced, gen_endbr_poison());
+	stop_tracer(0);
+
+	check_untraced_code(test, pointed, gen_endbr());
+	if (!cpu_feature_enabled(X86_FEATURE_IBT)) {
+		start_tracer(test, 0, 0, &pointed, 1);
+		KUNIT_EXPECT_NE(test, *(u32 *)pointed, gen_endbr());
+		check_untraced_code(test, pointed, gen_endbr());
+		stop_tracer(0);
+	}
+
+	/* There is no ENDBR that could be overwritten */
+	ktrace_untraced_code(local, buf);
+	KUNIT_EXPECT_EQ(test, buf[0], 0xcc);
+	KUNIT_EXPECT_EQ(test, buf[1], 0xcc);
+}
+
+/* What the call in the padding of the traced function calls, 0 if the padding is not used */
+static unsigned long callee(void)
+{
+	const u8 *func = (u8 *)traced;
+
+	if (get_unaligned((s32 *)(func + DISTANCE)) != -CALL_END ||
+	    func[CALL] != CALL_INSN_OPCODE ||
+	    func[CALL_END] != JMP8_INSN_OPCODE || func[CALL_END + 1] != BODY)
+		return 0;
+
+	return traced + CALL_END + get_unaligned((s32 *)(func + CALL_DISP));
+}
+
+static unsigned long callee_on_record(void)
+{
+	struct ktrace_record record;
+
+	return ktrace_get_record(traced, &record) ? 0 : record.callee;
+}
+
+static void ktrace_test_code(struct kunit *test)
+{
+	static const u8 jump[] = { JMP8_INSN_OPCODE, (u8)(CALL - JMP8_INSN_SIZE) };
+	unsigned long both[] = { traced, other }, first;
+	const u8 *func = (u8 *)traced;
+	u8 before[64], padding[DISTANCE - PADDING];
+
+	memcpy(before, func, sizeof(before));
+	memcpy(padding, func + PADDING, sizeof(padding));
+
+	start_tracer(test, 0, 0, both, ARRAY_SIZE(both));
+	KUNIT_EXPECT_MEMEQ(test, func, jump, sizeof(jump));
+	KUNIT_EXPECT_MEMEQ(test, func + sizeof(jump), before + sizeof(jump), BODY - sizeof(jump));
+	first = callee();
+	KUNIT_EXPECT_NE(test, first, 0);
+	KUNIT_EXPECT_EQ(test, first, callee_on_record());
+	ktrace_test_traced();
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
+	KUNIT_EXPECT_EQ(test, tracers[0].ip, traced);
+
+	/* Not traced: only the padding differs. Its call goes to what it called last. */
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&tracers[0].ops, traced, 1, 0));
+	KUNIT_EXPECT_MEMEQ(test, func, before, BODY);
+	KUNIT_EXPECT_EQ(test, callee(), first);
+	ktrace_test_traced();
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
+
+	/* The first tracer, and what it is called by, stay with the other function */
+	start_tracer(test, 1, FTRACE_OPS_FL_SAVE_REGS, &traced, 1);
+	KUNIT_EXPECT_MEMEQ(test, func, jump, sizeof(jump));
+	KUNIT_EXPECT_NE(test, callee(), first);
+	KUNIT_EXPECT_EQ(test, callee(), callee_on_record());
+	ktrace_test_traced();
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
+	KUNIT_EXPECT_EQ(test, tracers[1].calls, 1);
+	KUNIT_EXPECT_EQ(test, tracers[1].ip, traced);
+
+	stop_tracer(0);
+	stop_tracer(1);
+	KUNIT_EXPECT_MEMEQ(test, func, before, sizeof(before));
+	KUNIT_EXPECT_MEMEQ(test, func + PADDING, padding, sizeof(padding));
+	KUNIT_EXPECT_NE(test, callee(), 0);
+}
+
+/* Records */
+
+#define ALL_FLAGS	(FTRACE_REF_MAX | FTRACE_FL_ENABLED | FTRACE_FL_REGS |		\
+			 FTRACE_FL_IPMODIFY | FTRACE_FL_DISABLED | FTRACE_FL_DIRECT |	\
+			 FTRACE_FL_DIRECT_EN | FTRACE_FL_CALL_OPS | FTRACE_FL_TOUCHED |	\
+			 FTRACE_FL_MODIFIED)
+
+static void check_flags(struct kunit *test, unsigned long func, unsigned long flags)
+{
+	struct ktrace_record record;
+
+	KUNIT_ASSERT_EQ(test, 0, ktrace_get_record(func, &record));
+	KUNIT_EXPECT_EQ_MSG(test, record.flags & ALL_FLAGS, flags, "%pS: %lx\n",
+			    (void *)func, record.flags);
+	KUNIT_EXPECT_EQ(test, !record.callee, !(flags & FTRACE_FL_ENABLED));
+}
+
+static void ktrace_test_records(struct kunit *test)
+{
+	const unsigned long on = FTRACE_FL_ENABLED | FTRACE_FL_TOUCHED;
+	struct ktrace_record record;
+
+	check_flags(test, untraced, 0);
+	KUNIT_EXPECT_EQ(test, ktrace_get_record(local, &record), -ENOENT);
+
+	start_tracer(test, 0, 0, &traced, 1);
+	check_flags(test, traced, on | 1);
+	start_tracer(test, 1, FTRACE_OPS_FL_SAVE_REGS, &traced, 1);
+	check_flags(test, traced, on | FTRACE_FL_REGS | 2);
+	stop_tracer(1);
+	check_flags(test, traced, on | 1);
+	start_tracer(test, 1, FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY, &traced, 1);
+	check_flags(test, traced,
+		    on | FTRACE_FL_REGS | FTRACE_FL_IPMODIFY | FTRACE_FL_MODIFIED | 2);
+	stop_tracer(1);
+	stop_tracer(0);
+	check_flags(test, traced, FTRACE_FL_TOUCHED | FTRACE_FL_MODIFIED);
+	check_flags(test, untraced, 0);
+}
+
+static struct kunit_case ktrace_test_cases[] = {
+	KUNIT_CASE(ktrace_test_unwind_untraced),
+	KUNIT_CASE(ktrace_test_unwind_one),
+	KUNIT_CASE(ktrace_test_unwind_regs),
+	KUNIT_CASE(ktrace_test_unwind_two),
+	KUNIT_CASE(ktrace_test_unwind_graph),
+	KUNIT_CASE(ktrace_test_text_address),
+	KUNIT_CASE(ktrace_test_obstacle),
+	KUNIT_CASE(ktrace_test_untraced_code),
+	KUNIT_CASE(ktrace_test_code),
+	KUNIT_CASE(ktrace_test_records),
+	{}
+};
+
+static struct kunit_suite ktrace_test_suite = {
+	.name = "ktrace",
+	.suite_init = ktrace_test_suite_init,
+	.init = ktrace_test_init,
+	.exit = ktrace_test_exit,
+	.test_cases = ktrace_test_cases,
+};
+
+kunit_test_suite(ktrace_test_suite);
+
+MODULE_DESCRIPTION("KUnit tests of ktrace");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+MODULE_LICENSE("GPL");
