@@ -7,7 +7,7 @@ KIT := tools/kit
 
 export SCRIPT STOCK DEBUG SELFTEST ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T CONFIG
 export KERNEL_SRC KERNEL_TREE SEED MINUTES QUICK ROUNDTRIPS FORKS
-export ARCH BITS R6
+export ARCH BITS R6 ENGINE GUESTS
 
 .PHONY: help run test bench guest shell kselftest stress series check deb menuconfig \
 	clean distclean deps kernel rootfs
@@ -37,8 +37,9 @@ help:
 #:   series      write the patches as mails: one folder in build/series for each
 #:               folder of patches
 #:   check       run checkpatch, shellcheck, W=1 and sparse
-#:   deb         build Debian packages of the patched kernel in build/deb
-#:               (CONFIG=file: use this configuration, not that of this machine)
+#:   deb         build Debian packages of the patched kernel in build/deb, or
+#:               build/deb-ktrace (CONFIG=file: use this configuration, not that
+#:               of this machine)
 #:   menuconfig  view and change the configuration
 #:   clean       remove all build results; distclean: also the kernel sources
 #:
@@ -49,6 +50,8 @@ help:
 #:   STOCK=1            use the stock kernel
 #:   ARCH=mips          MIPS, on an emulated Malta board: run, guest, shell,
 #:                      kselftest and bench (BITS=32 or 64; R6=1: MIPS release 6)
+#:   ENGINE=ktrace      the kernel that traces functions without -pg (x86_64);
+#:                      bench: beside the patched kernel with -pg
 #:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak and fault injection;
 #:                      SELFTEST=1: it also runs the start-up tests of the tracers
 #: for guest, shell and kselftest:
@@ -59,6 +62,7 @@ help:
 #:   ROUNDTRIPS=2000 FORKS=200
 #:                      size of the load of system calls with tracers (without
 #:                      tracers: 20000 and 2000)
+#:   GUESTS=2           how many guests run at a time
 #:
 #: When a script in the guest fails, make exits with 2; tools/kit/guest SCRIPT exits
 #: with the status of the script.

@@ -52,7 +52,17 @@ mips)
 esac
 ROOTFS=$BUILD/rootfs${DEBIAN_ARCH:+-$DEBIAN_ARCH}
 
-# select_kernel: the kernel that STOCK, DEBUG and KERNEL_TREE select
+case ${ENGINE:-mcount} in
+mcount) ;;
+ktrace) [[ -z $MACHINE ]] || die "ENGINE=ktrace is only for x86_64" ;;
+*) die "ENGINE=$ENGINE is neither mcount nor ktrace" ;;
+esac
+
+# ktrace: true if ENGINE= selects the kernel that traces without -pg. The stock kernel
+# does not have this choice.
+ktrace() { [[ ${ENGINE:-mcount} == ktrace ]] && ! on STOCK; }
+
+# select_kernel: the kernel that STOCK, DEBUG, ENGINE and KERNEL_TREE select
 #   FLAVOUR  its name in messages and file names
 #   SRC OBJ  its source tree and object directory
 select_kernel()
@@ -67,8 +77,12 @@ select_kernel()
 	fi
 	FLAVOUR=$tree${MACHINE:+-$MACHINE}
 	OBJ=$BUILD/$tree/kernel${MACHINE:+-$MACHINE}
+	if ktrace; then
+		FLAVOUR=$tree-ktrace
+		OBJ=$OBJ-ktrace
+	fi
 	if on DEBUG; then
-		FLAVOUR=$tree-debug
+		FLAVOUR=${FLAVOUR%"-$MACHINE"}-debug
 		OBJ=$OBJ-debug
 	fi
 	mkdir -p "$OBJ" "$LOGS"

@@ -311,13 +311,21 @@ static int act_option(struct worker *w, struct rng *rng)
 	};
 	const char *dir = instance_dir(rng), *option = PICK(rng, options);
 	bool off = !one_in(rng, 3);
+	int ret;
 
 	say(w, "option %s%s%s", dir, off ? "no" : "", option);
 	/* With display-graph, latency tracers trace all functions: do this rarely */
 	if (!off && !strcmp(option, "display-graph") && (careful || !one_in(rng, 4)))
 		off = true;
 
-	return put(in(dir, "trace_options").s, "%s%s\n", off ? "no" : "", option);
+	ret = put(in(dir, "trace_options").s, "%s%s\n", off ? "no" : "", option);
+	/* With a stack trace of each call of each function, all others wait for minutes */
+	if (!off && !strcmp(option, "func_stack_trace")) {
+		nap(pick(rng, 20));
+		put(in(dir, "trace_options").s, "no%s\n", option);
+	}
+
+	return ret;
 }
 
 static int act_graph_filter(struct worker *w, struct rng *rng)
@@ -361,7 +369,8 @@ static int event(struct worker *w, struct rng *rng, const char *name, const char
 {
 	unsigned int what = pick(rng, 6);
 	struct path enable;
-	bool inject = one_in(rng, 8);
+	/* To disarm a kprobe without memory makes every kernel warn */
+	bool inject = one_in(rng, 8) && (what < 3 || *name != 'k');
 	int ret;
 
 	snprintf(enable.s, sizeof(enable.s), TRACING "/events/stress/%s/enable", name);

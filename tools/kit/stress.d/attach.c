@@ -190,7 +190,8 @@ int act_bpf_fentry(struct worker *w, struct rng *rng)
 
 	if (w->bpf[slot] > 0)
 		return detach(w, slot);
-	if (!fentries[i].id)
+	/* ktrace has no direct calls */
+	if (!fentries[i].id || !access("ktrace", F_OK))
 		return -ENOENT;
 
 	say(w, "bpf %u %s %s", slot, exit ? "fexit" : "fentry", fentries[i].name);

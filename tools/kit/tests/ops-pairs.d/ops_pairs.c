@@ -35,6 +35,11 @@
 #include <asm/debugreg.h>
 #include <asm/text-patching.h>
 
+/* With ktrace, the call is in the padding in front of the function */
+#ifndef FTRACE_CALL_OFFSET
+#define FTRACE_CALL_OFFSET	0
+#endif
+
 /* A, B and C */
 #define NR_TRACERS	3
 #define MAX_OTHERS	16
@@ -155,8 +160,10 @@ static notrace void trap(struct pt_regs *regs)
 	}
 
 	if (!site) {
-		/* The call site is the first call in victim(), behind an ENDBR */
-		if (is_call && regs->ip - (unsigned long)victim <= ENDBR_INSN_SIZE)
+		unsigned long entry = (unsigned long)victim + FTRACE_CALL_OFFSET;
+
+		/* The call site is the first call of victim(), behind an ENDBR if there is one */
+		if (is_call && regs->ip - entry <= ENDBR_INSN_SIZE)
 			site = regs->ip;
 		return;
 	}
