@@ -132,7 +132,6 @@ static void trace_start(struct kunit *test, struct ftrace_ops *ops,
 	KUNIT_ASSERT_EQ(test, ret, 0);
 }
 
-/* Not ftrace_free_filter(), as the ops is used again */
 static void reset_filter(struct kunit *test, struct ftrace_ops *ops,
 			 void (*func)(void))
 {

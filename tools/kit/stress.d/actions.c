@@ -104,11 +104,6 @@ static struct path some_numbers(struct rng *rng)
 	return words;
 }
 
-static bool is_latency_tracer(const char *tracer)
-{
-	return strstr(tracer, "off") || strstr(tracer, "wakeup");
-}
-
 static int act_tracer(struct worker *w, struct rng *rng)
 {
 	static const char * const tracers[] = {
@@ -121,27 +116,12 @@ static int act_tracer(struct worker *w, struct rng *rng)
 	int ret;
 
 	say(w, "tracer %s%s%s", dir, tracer, inject ? ", failing" : "");
-	if (is_latency_tracer(tracer))
-		hold(CPUS, false);
 	if (inject)
 		fail_allocations(rng);
 	ret = put(in(dir, "current_tracer").s, "%s\n", tracer);
 	stop_failing();
-	if (is_latency_tracer(tracer))
-		release(CPUS);
 
 	return ret;
-}
-
-/* Before a CPU goes offline: disable latency tracers until release(CPUS) */
-static void hold_cpus(void)
-{
-	static const char file[] = TRACING "/current_tracer";
-	char tracer[64];
-
-	hold(CPUS, true);
-	if (get(file, tracer, sizeof(tracer)) > 0 && is_latency_tracer(tracer))
-		put(file, "nop\n");
 }
 
 static int act_instance(struct worker *w, struct rng *rng)
@@ -438,7 +418,6 @@ static int act_hotplug(struct worker *w, struct rng *rng)
 	int ret, on = 0;
 
 	say(w, "cpu 1 off for %u ms", ms);
-	hold_cpus();
 	ret = put(file, "0\n");
 	nap(ms);
 	/* EBUSY while another worker suspends the guest: try again */
@@ -448,7 +427,6 @@ static int act_hotplug(struct worker *w, struct rng *rng)
 			break;
 		nap(20);
 	}
-	release(CPUS);
 
 	return ret ?: on;
 }
@@ -469,13 +447,11 @@ static int act_suspend(struct worker *w, struct rng *rng)
 	int ret;
 
 	say(w, "suspend %s %s", ways[way].state, ways[way].test);
-	hold_cpus();
 	hold(COUNTING, true);
 	ret = put("/sys/power/pm_test", "%s\n", ways[way].test);
 	if (!ret)
 		ret = put("/sys/power/state", "%s\n", ways[way].state);
 	release(COUNTING);
-	release(CPUS);
 
 	return ret;
 }

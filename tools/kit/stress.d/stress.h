@@ -100,13 +100,8 @@ void nap(unsigned int milliseconds);
  *
  * While COUNTING is held shared, ftrace_enabled is 1 and the guest is not suspended: the
  * tracers see all calls.
- *
- * While CPUS is held exclusively, no latency tracer is active. A latency tracer that
- * finds a new maximum on a CPU that goes offline queues an irq_work there, which never
- * runs. When the CPU is online again, its other irq_works do not run either, and
- * synchronize_rcu_tasks_rude() does not return. This is a bug of the stock kernel.
  */
-enum lock { COUNTING, CPUS, NR_LOCKS };
+enum lock { COUNTING, NR_LOCKS };
 
 void hold(enum lock lock, bool exclusive);
 void release(enum lock lock);
