@@ -19,7 +19,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
 #include "../ftrace_internal.h"
 
@@ -168,7 +167,7 @@ static int process_word(struct ftrace_iterator *iter)
 
 	if (ret == -EINVAL)
 		tracing_log_err(NULL, "ktrace", word, (const char **)errors, why_not(word), 0);
-	iter->flags |= FTRACE_ITER_FAILED;
+	iter->failed = true;
 
 	return ret;
 }
@@ -187,12 +186,12 @@ static ssize_t ktrace_write(struct file *file, const char __user *ubuf, size_t c
 
 	guard(mutex)(&ktrace_parser_lock);
 
-	if (iter->flags & FTRACE_ITER_FAILED)
+	if (iter->failed)
 		return -EINVAL;
 
 	read = trace_get_user(parser, ubuf, cnt, ppos);
 	if (read < 0)
-		iter->flags |= FTRACE_ITER_FAILED;
+		iter->failed = true;
 	if (read < 0 || !trace_parser_loaded(parser) || trace_parser_cont(parser))
 		return read;
 
@@ -208,10 +207,10 @@ static int ktrace_release(struct inode *inode, struct file *file)
 	/* The last word may end with the file */
 	if (file->f_mode & FMODE_WRITE) {
 		guard(mutex)(&ktrace_parser_lock);
-		if (!(iter->flags & FTRACE_ITER_FAILED) && trace_parser_loaded(&iter->parser))
+		if (!iter->failed && trace_parser_loaded(&iter->parser))
 			process_word(iter);
 		trace_parser_clear(&iter->parser);
-		changed = !(iter->flags & FTRACE_ITER_FAILED);
+		changed = !iter->failed;
 	}
 
 	ret = ftrace_regex_release(inode, file);
@@ -238,9 +237,13 @@ static int __init ktrace_create_file(void)
 {
 	int ret = tracing_init_dentry();
 
-	if (!ret)
-		trace_create_file("ktrace", TRACE_MODE_WRITE, NULL, NULL, &ktrace_fops);
+	if (ret)
+		return ret;
 
-	return ret;
+	scoped_guard(mutex, &ftrace_lock)
+		ftrace_ops_init(&ktrace_ops);
+	trace_create_file("ktrace", TRACE_MODE_WRITE, NULL, NULL, &ktrace_fops);
+
+	return 0;
 }
 fs_initcall(ktrace_create_file);

@@ -47,8 +47,6 @@ struct ftrace_mux_writer {
 	bool			empty;
 	/* A line was about the filter of the default tracer */
 	bool			wrote_default;
-	/* A name was wrong, and no filter will be changed */
-	bool			failed;
 	struct list_head	named;
 	/* What the line is about, and a function that its module may follow */
 	struct ftrace_iterator	*iter;
@@ -85,7 +83,7 @@ static int bad_name(struct ftrace_iterator *iter, const char *name,
 			      error == FTRACE_MUX_NO_BRACKET ? "" : "]");
 	int ret;
 
-	iter->mux_writer->failed = true;
+	iter->failed = true;
 	ret = ftrace_mux_log_error(iter->tr, file, cmd ?: name, error, cmd ? 2 : 0);
 	kfree(cmd);
 
@@ -149,7 +147,7 @@ static int begin_named(struct ftrace_iterator *file, char *name, size_t len)
 	if (error)
 		return bad_name(file, name, error);
 	if (!writer->iter) {
-		writer->failed = true;
+		file->failed = true;
 		return -ENOMEM;
 	}
 
@@ -302,7 +300,7 @@ ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *
 	int ret, err;
 	ssize_t read;
 
-	if (writer->failed)
+	if (iter->failed)
 		return -EINVAL;
 
 	read = trace_get_user(parser, ubuf, cnt, ppos);
@@ -335,7 +333,7 @@ static void finish_line(struct ftrace_iterator *iter)
 {
 	struct trace_parser *parser = &iter->parser;
 
-	if (iter->mux_writer->failed)
+	if (iter->failed)
 		return;
 
 	if (!trace_parser_loaded(parser) || !write_word(iter, parser->buffer, parser->idx))
@@ -356,12 +354,12 @@ void ftrace_mux_regex_commit(struct ftrace_iterator *iter)
 	finish_line(iter);
 	trace_parser_put(&iter->parser);
 
-	if (!writer->failed && (writer->wrote_default || list_empty(&writer->named)))
+	if (!iter->failed && (writer->wrote_default || list_empty(&writer->named)))
 		ftrace_mux_filter_commit(iter);
 	ftrace_mux_filter_drop(iter);
 
 	list_for_each_entry_safe(named, next, &writer->named, node) {
-		if (!writer->failed)
+		if (!iter->failed)
 			ftrace_mux_filter_commit(&named->iter);
 		ftrace_mux_filter_drop(&named->iter);
 		free_ftrace_hash(named->iter.hash);
