@@ -114,7 +114,8 @@ static unsigned long *sealed_endbrs(unsigned int *nr)
  * arch_ktrace_obstacle - why the code of a function cannot be patched
  * @func: address of the function
  *
- * Context: any.
+ * Context: any in which the function cannot go away: its module is pinned, or preemption
+ * is disabled.
  *
  * Return: the reason, or KTRACE_NO_OBSTACLE.
  */
@@ -250,25 +251,35 @@ static void add_new_pad(unsigned long func, unsigned long callee)
 	new_pads.codes[new_pads.nr++] = pad_code(func, callee);
 }
 
-/**
- * ktrace_untraced_code - the first bytes of a function without what ktrace changes
- * @func: address of the function
- * @buf: a copy of at least its first two bytes
- *
- * Context: any.
- */
-void ktrace_untraced_code(unsigned long func, u8 *buf)
+/* The ENDBR that the function begins with when it is not traced, 0 if there is none */
+static u32 untraced_endbr(unsigned long func)
 {
 	u32 insns[] = { gen_endbr(), gen_endbr_poison() };
 
 	/* The last two bytes of ENDBR are left in place, and so are those of a sealed one */
 	for (unsigned int i = 0; i < ARRAY_SIZE(insns); i++) {
-		u8 *insn = (u8 *)&insns[i];
-
-		if (!memcmp((u8 *)func + JMP8_INSN_SIZE, insn + JMP8_INSN_SIZE,
+		if (!memcmp((u8 *)func + JMP8_INSN_SIZE, (u8 *)&insns[i] + JMP8_INSN_SIZE,
 			    ENDBR_INSN_SIZE - JMP8_INSN_SIZE))
-			memcpy(buf, insn, JMP8_INSN_SIZE);
+			return insns[i];
 	}
+
+	return 0;
+}
+
+/**
+ * ktrace_untraced_code - the first bytes of a function without what ktrace changes
+ * @func: address of the function
+ * @buf: a copy of at least its first two bytes, left as it is if the function does not
+ *	begin with an ENDBR
+ *
+ * Context: as arch_ktrace_obstacle().
+ */
+void ktrace_untraced_code(unsigned long func, u8 *buf)
+{
+	u32 insn = untraced_endbr(func);
+
+	if (insn)
+		memcpy(buf, &insn, JMP8_INSN_SIZE);
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_untraced_code);
 
@@ -289,7 +300,7 @@ static void trace_func(unsigned long func, unsigned long callee)
 
 static void untrace_func(unsigned long func)
 {
-	u8 code[JMP8_INSN_SIZE] = { };
+	u8 code[JMP8_INSN_SIZE];
 
 	ktrace_untraced_code(func, code);
 	text_poke_queue((void *)func, code, JMP8_INSN_SIZE, skip_jmp);
@@ -298,7 +309,10 @@ static void untrace_func(unsigned long func)
 /* Is the code of the function what its record tells? */
 static int verify_func(unsigned long func, unsigned long callee)
 {
-	if (callee ? callee_of(func) == callee : is_endbr(*(u32 *)func))
+	bool ok = callee ? callee_of(func) == callee && untraced_endbr(func) :
+			   is_endbr(*(u32 *)func);
+
+	if (ok)
 		return 0;
 
 	WARN_ON(1);
