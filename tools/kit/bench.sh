@@ -17,11 +17,14 @@ measure()
 	[[ -s $OUT/raw/$part.$mode ]] || die "no results for $part, $mode; log: $log"
 }
 
+GUESTS=${GUESTS:-2}
+[[ $GUESTS =~ ^[1-9][0-9]*$ ]] || die "GUESTS=$GUESTS is not a number of guests"
+
 # start COMMAND...: runs COMMAND in the background, GUESTS at a time
 failed=0
 start()
 {
-	while (( $(jobs -rp | wc -l) >= ${GUESTS:-2} )); do wait -n || failed=1; done
+	while (( $(jobs -rp | wc -l) >= GUESTS )); do wait -n || failed=1; done
 	(( ! failed )) || return 0
 	"$@" &
 }

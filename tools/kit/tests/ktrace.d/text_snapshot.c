@@ -26,6 +26,7 @@ module_param_array(text, ulong, NULL, 0400);
 MODULE_PARM_DESC(text, "Where the text of the kernel begins and ends");
 
 static u8 *saved;
+static bool has_saved;
 
 static bool may_change(unsigned long addr)
 {
@@ -33,12 +34,14 @@ static bool may_change(unsigned long addr)
 
 	sprint_symbol(name, addr);
 
-	return str_has_prefix(name, "__pfx_") || str_has_prefix(name, "ftrace_mux_");
+	return str_has_prefix(name, "__pfx_") || str_has_prefix(name, "ftrace_mux_caller_") ||
+	       str_has_prefix(name, "ftrace_mux_regs_caller_");
 }
 
 static int save_set(const char *val, const struct kernel_param *kp)
 {
 	memcpy(saved, (void *)text[0], text[1] - text[0]);
+	has_saved = true;
 
 	return 0;
 }
@@ -47,6 +50,9 @@ static int changed_get(char *buf, const struct kernel_param *kp)
 {
 	unsigned long size = text[1] - text[0], nr = 0, others = 0;
 	const u8 *now = (u8 *)text[0];
+
+	if (!has_saved)
+		return -ENODATA;
 
 	for (unsigned long i = 0; i < size; i++) {
 		if (now[i] == saved[i])
