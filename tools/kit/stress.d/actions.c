@@ -402,11 +402,11 @@ static int act_enabled(struct worker *w, struct rng *rng)
 	int ret, on;
 
 	say(w, "ftrace_enabled 0 for %u ms", ms);
-	hold(COUNTING, true);
+	hold_counting(true);
 	ret = put(file, "0\n");
 	nap(ms);
 	on = put(file, "1\n");
-	release(COUNTING);
+	release_counting();
 
 	return ret ?: on;
 }
@@ -447,11 +447,11 @@ static int act_suspend(struct worker *w, struct rng *rng)
 	int ret;
 
 	say(w, "suspend %s %s", ways[way].state, ways[way].test);
-	hold(COUNTING, true);
+	hold_counting(true);
 	ret = put("/sys/power/pm_test", "%s\n", ways[way].test);
 	if (!ret)
 		ret = put("/sys/power/state", "%s\n", ways[way].state);
-	release(COUNTING);
+	release_counting();
 
 	return ret;
 }

@@ -114,23 +114,19 @@ void nap(unsigned int milliseconds)
 		;
 }
 
-static int lock_fds[NR_LOCKS];
+static int counting_fd;
 
-void hold(enum lock lock, bool exclusive)
+void hold_counting(bool exclusive)
 {
-	char path[32];
-
-	if (!lock_fds[lock]) {
-		snprintf(path, sizeof(path), "/tmp/stress.lock%u", lock);
-		lock_fds[lock] = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	}
-	while (flock(lock_fds[lock], exclusive ? LOCK_EX : LOCK_SH) && errno == EINTR)
+	if (!counting_fd)
+		counting_fd = open("/tmp/stress.counting", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	while (flock(counting_fd, exclusive ? LOCK_EX : LOCK_SH) && errno == EINTR)
 		;
 }
 
-void release(enum lock lock)
+void release_counting(void)
 {
-	flock(lock_fds[lock], LOCK_UN);
+	flock(counting_fd, LOCK_UN);
 }
 
 /*

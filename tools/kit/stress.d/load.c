@@ -137,7 +137,7 @@ int act_compare(struct worker *w, struct rng *rng)
 	int ret;
 
 	say(w, "compare %s %u %#x", strrchr(run, '/') + 1, n, mask);
-	hold(COUNTING, false);
+	hold_counting(false);
 	ret = collect();
 	if (!ret)
 		ret = put(run, "%u %#x\n", n, mask);
@@ -147,7 +147,7 @@ int act_compare(struct worker *w, struct rng *rng)
 		ret = compare_calls(n, mask);
 	if (!ret)
 		ret = compare_singles(n);
-	release(COUNTING);
+	release_counting();
 
 	return ret;
 }
@@ -158,11 +158,11 @@ int act_hammer(struct worker *w, struct rng *rng)
 	int ret, off;
 
 	say(w, "hammer %#x for %u ms", mask, ms);
-	hold(COUNTING, false);
+	hold_counting(false);
 	ret = put(LOAD "hammer", "%u\n", mask);
 	nap(ms);
 	off = put(LOAD "hammer", "0\n");
-	release(COUNTING);
+	release_counting();
 
 	return ret ?: off;
 }

@@ -96,15 +96,11 @@ int get(const char *file, char *buf, size_t size);
 void nap(unsigned int milliseconds);
 
 /*
- * Locks exclude actions that must not run at the same time.
- *
- * While COUNTING is held shared, ftrace_enabled is 1 and the guest is not suspended: the
- * tracers see all calls.
+ * A lock of all workers. While it is held shared, ftrace_enabled is 1 and the guest is not
+ * suspended: the tracers see all calls.
  */
-enum lock { COUNTING, NR_LOCKS };
-
-void hold(enum lock lock, bool exclusive);
-void release(enum lock lock);
+void hold_counting(bool exclusive);
+void release_counting(void);
 
 /* Let allocations of this process fail, if the kernel has fault injection */
 void fail_allocations(struct rng *rng);
