@@ -7,6 +7,7 @@
 #ifndef _LINUX_KTRACE_H
 #define _LINUX_KTRACE_H
 
+#include <linux/errno.h>
 #include <linux/types.h>
 
 struct dyn_ftrace;
@@ -24,9 +25,9 @@ struct module;
 
 enum ktrace_obstacle {
 	KTRACE_NO_OBSTACLE,
-	KTRACE_NO_ENDBR,	/* the function does not begin with ENDBR */
-	KTRACE_PADDING_USED,	/* there is code in front of it, or no padding */
-	KTRACE_ENDBR_USED,	/* the CPU has IBT, and the ENDBR is not sealed */
+	KTRACE_PADDING_USED,	/* there is code in front of the function, or no padding */
+	KTRACE_INSN_SHORT,	/* the first instruction has one byte */
+	KTRACE_INSN_FIXED,	/* the first instruction cannot be executed elsewhere */
 };
 
 #ifdef CONFIG_KTRACE
@@ -35,33 +36,40 @@ bool ktrace_restricts(void);
 void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data), void *data);
 
 int ktrace_add_text(struct module *mod, s32 *sites, unsigned int nr);
-bool ktrace_is_candidate(unsigned long func);
+int ktrace_site_class(unsigned long func);
 
-unsigned int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int nr);
-enum ktrace_obstacle arch_ktrace_obstacle(unsigned long func);
+int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int nr);
+enum ktrace_obstacle arch_ktrace_obstacle(unsigned long func, unsigned int class);
+int arch_ktrace_prepare(void);
 int arch_ktrace_start(void);
+void ktrace_free_slots(struct module *mod);
+bool ktrace_is_slot(unsigned long ip);
+
+unsigned long ktrace_func_at(unsigned long addr);
+bool ktrace_has_endbr(unsigned long func);
+void ktrace_untraced_code(unsigned long addr, u8 *buf);
 unsigned long ktrace_text_address(unsigned long ip);
-void ktrace_untraced_code(unsigned long func, u8 *buf);
+unsigned long ktrace_unwind_ip(unsigned long ip);
 #else
 static inline bool ktrace_allows(struct dyn_ftrace *rec) { return true; }
 static inline bool ktrace_restricts(void) { return false; }
 static inline void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data),
 				    void *data) { }
-static inline bool ktrace_is_candidate(unsigned long func) { return false; }
+static inline int ktrace_site_class(unsigned long func) { return -ENOENT; }
+static inline int arch_ktrace_prepare(void) { return 0; }
+static inline void ktrace_free_slots(struct module *mod) { }
+static inline bool ktrace_is_slot(unsigned long ip) { return false; }
+static inline unsigned long ktrace_func_at(unsigned long addr) { return 0; }
+static inline bool ktrace_has_endbr(unsigned long func) { return false; }
+static inline void ktrace_untraced_code(unsigned long addr, u8 *buf) { }
 static inline unsigned long ktrace_text_address(unsigned long ip) { return ip; }
-static inline void ktrace_untraced_code(unsigned long func, u8 *buf) { }
+static inline unsigned long ktrace_unwind_ip(unsigned long ip) { return 0; }
 #endif
 
-/*
- * Is @word on the stack the return address that stack traces have as @ip? In padding, it
- * is three bytes below.
- */
+/* Is @word on the stack the return address that stack traces have as @ip? */
 static inline bool ktrace_is_return_address(unsigned long word, unsigned long ip)
 {
-	if (word == ip)
-		return true;
-
-	return IS_ENABLED(CONFIG_KTRACE) && ip - word == 3 && ktrace_text_address(word) == ip;
+	return word == ip || (IS_ENABLED(CONFIG_KTRACE) && ktrace_text_address(word) == ip);
 }
 
 #endif /* _LINUX_KTRACE_H */

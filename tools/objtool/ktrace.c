@@ -64,7 +64,8 @@ static bool is_movable(struct instruction *insn)
 	if (insn->alt_group || insn->alts || insn->type == INSN_BUG)
 		return false;
 
-	if (insn->type == INSN_CALL_DYNAMIC || insn->type == INSN_JUMP_DYNAMIC)
+	if (insn->type == INSN_CALL_DYNAMIC || insn->type == INSN_JUMP_DYNAMIC ||
+	    insn->type == INSN_JUMP_DYNAMIC_CONDITIONAL)
 		return false;
 
 	return !(insn_call_dest(insn) && insn_call_dest(insn)->static_call_tramp);

@@ -21,8 +21,8 @@
 #include <asm/text-patching.h>
 
 /* Where the call of a traced function is, from the ip of its record */
-#ifndef FTRACE_CALL_OFFSET
-#define FTRACE_CALL_OFFSET	0
+#ifndef ftrace_call_address
+#define ftrace_call_address(ip)	(ip)
 #endif
 
 /*
@@ -177,7 +177,7 @@ unsigned long arch_ftrace_mux_callee(unsigned long ip)
 {
 	union text_poke_insn insn;
 
-	ip += FTRACE_CALL_OFFSET;
+	ip = ftrace_call_address(ip);
 	memcpy(&insn, (void *)ip, CALL_INSN_SIZE);
 	/* A debugger's breakpoint leaves the displacement alone */
 	if (insn.opcode != CALL_INSN_OPCODE && insn.opcode != INT3_INSN_OPCODE)

@@ -14,6 +14,7 @@
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/ktrace.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/seq_file.h>
@@ -107,39 +108,46 @@ static ssize_t ktrace_read(struct file *file, char __user *ubuf, size_t cnt, lof
 /* Why a name has not matched */
 enum {
 	ERR_NO_SYMBOL,
-	ERR_NO_ENDBR,
 	ERR_PADDING,
-	ERR_ENDBR_USED,
+	ERR_INSN_SHORT,
+	ERR_INSN_FIXED,
 	ERR_NOTRACE,
 };
 
 static const char * const errors[] = {
 	[ERR_NO_SYMBOL]		= "No such function",
-	[ERR_NO_ENDBR]		= "The function does not begin with ENDBR",
 	[ERR_PADDING]		= "The padding of the function is in use",
-	[ERR_ENDBR_USED]	= "The CPU needs the ENDBR of the function",
+	[ERR_INSN_SHORT]	= "The first instruction of the function is too short",
+	[ERR_INSN_FIXED]	= "The first instruction of the function cannot be moved",
 	[ERR_NOTRACE]		= "The function must not be traced",
 };
 
 static int why_not(const char *name)
 {
 	unsigned long func = kallsyms_lookup_name(name);
+	struct module *mod;
+	int class;
 
 	/* For the module */
 	guard(preempt)();
 
 	if (!func || !kernel_text_address(func))
 		return ERR_NO_SYMBOL;
-	if (!ktrace_is_candidate(func))
+	class = ktrace_site_class(func);
+	if (class < 0)
 		return ERR_NOTRACE;
 
-	switch (arch_ktrace_obstacle(func)) {
-	case KTRACE_NO_ENDBR:
-		return ERR_NO_ENDBR;
+	mod = __module_text_address(func);
+	if (mod && is_livepatch_module(mod))
+		class = KTRACE_SITE_PADDING;
+
+	switch (arch_ktrace_obstacle(func, class)) {
 	case KTRACE_PADDING_USED:
 		return ERR_PADDING;
-	case KTRACE_ENDBR_USED:
-		return ERR_ENDBR_USED;
+	case KTRACE_INSN_SHORT:
+		return ERR_INSN_SHORT;
+	case KTRACE_INSN_FIXED:
+		return ERR_INSN_FIXED;
 	default:
 		return ERR_NOTRACE;
 	}

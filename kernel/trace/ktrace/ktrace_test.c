@@ -3,9 +3,8 @@
  * KUnit tests of ktrace: the code and the record of a function that is traced, and what
  * the unwinder finds when a task is at any instruction that ktrace has written.
  *
- * Nothing but calls refers to the functions that are traced, so that their ENDBR is sealed
- * and they can be traced on all CPUs. They return their return address: the call in front
- * of it has the address of the function.
+ * Nothing but calls refers to most of the functions, so that their ENDBR is sealed. They
+ * return their return address: the call in front of it has the address of the function.
  */
 #include <kunit/test.h>
 #include <linux/err.h>
@@ -27,13 +26,16 @@
 
 #include "check.h"
 
-/* Offsets from the function, as Documentation/trace/ktrace.rst has them */
+/* Offsets from the function, and from its slot, as Documentation/trace/ktrace.rst has them */
 #define PADDING		(-16)
 #define DISTANCE	(-11)
 #define CALL		(-7)
 #define CALL_DISP	(-6)
 #define CALL_END	(-2)
 #define BODY		4
+#define SLOT_JMP	(-5)
+#define SLOT_CALL	4
+#define SLOT_CODE	9
 
 /* The functions. @nr keeps the compiler from using one for all. */
 #define TEST_FUNC(name, nr)							\
@@ -51,7 +53,16 @@ static TEST_FUNC(pointed, 4)
 /* Has no ENDBR */
 static TEST_FUNC(local, 5)
 
-static unsigned long traced, other, untraced, pointed, local;
+/* The call is its first instruction */
+static noinline unsigned long ktrace_test_calling(void)
+{
+	ktrace_test_untraced();
+	return (unsigned long)__builtin_return_address(0);
+}
+
+static unsigned long traced, other, untraced, pointed, local, calling;
+/* The one that the tests of stacks are about */
+static unsigned long subject;
 
 /* The function that is called by the call in front of @ret, 0 if there is no such call */
 static unsigned long called_before(unsigned long ret)
@@ -68,9 +79,10 @@ static int ktrace_test_suite_init(struct kunit_suite *suite)
 	other = called_before(ktrace_test_other());
 	untraced = called_before(ktrace_test_untraced());
 	local = called_before(ktrace_test_local());
+	calling = called_before(ktrace_test_calling());
 	pointed = (unsigned long)ktrace_test_pointed;
 
-	return traced && other && untraced && local ? 0 : -EINVAL;
+	return traced && other && untraced && local && calling ? 0 : -EINVAL;
 }
 
 /* The tracers */
@@ -171,6 +183,8 @@ static int ktrace_test_init(struct kunit *test)
 	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
 		kunit_skip(test, "call depth tracking uses the padding");
 
+	subject = traced;
+
 	return 0;
 }
 
@@ -228,6 +242,18 @@ static notrace void on_breakpoint(struct perf_event *event, struct perf_sample_d
 	unwind(&seen.from_handler, NULL, regs);
 }
 
+static __always_inline void call_subject(void)
+{
+	if (subject == local)
+		ktrace_test_local();
+	else if (subject == pointed)
+		ktrace_test_pointed();
+	else if (subject == calling)
+		ktrace_test_calling();
+	else
+		ktrace_test_traced();
+}
+
 /* Call the function with a breakpoint at @addr. @above gets the callers of this function. */
 static noinline notrace void ktrace_test_caller(struct kunit *test, unsigned long addr,
 						struct test_stack *above)
@@ -245,7 +271,7 @@ static noinline notrace void ktrace_test_caller(struct kunit *test, unsigned lon
 			       (void *)addr, event);
 
 	above->nr = stack_trace_save(above->ips, MAX_DEPTH, 1);
-	ktrace_test_traced();
+	call_subject();
 	unregister_hw_breakpoint(event);
 }
 
@@ -305,11 +331,12 @@ static bool unwinds_in_func(unsigned long addr, unsigned long shown,
 static bool ends_in_func(const unsigned long *ips, int nr)
 {
 	for (int i = 0; i < nr - 1; i++) {
-		if (is_in(ips[i], "__pfx_") || is_in(ips[i], "ktrace_test_traced"))
+		if (is_in(ips[i], "__pfx_") || ktrace_text_address(ips[i]) != ips[i] ||
+		    (ips[i] >= subject && ips[i] < subject + 16))
 			return false;
 	}
 
-	return nr > 1 && ips[nr - 1] == traced + 1;
+	return nr > 1 && ips[nr - 1] == subject + 1;
 }
 
 static bool unwinds_in_callback(unsigned long addr, const struct test_stack *above)
@@ -319,13 +346,19 @@ static bool unwinds_in_callback(unsigned long addr, const struct test_stack *abo
 	       ends_in_func(seen.from_handler.ips, nr_below(&seen.from_handler, above));
 }
 
-static void check_in_func(struct kunit *test, int offset, int shown)
+static void check_at(struct kunit *test, unsigned long addr, int shown)
 {
 	struct test_stack above;
 
-	ktrace_test_caller(test, traced + offset, &above);
-	KUNIT_EXPECT_TRUE_MSG(test, unwinds_in_func(traced + offset, traced + shown, &above) ||
-			      show_seen(test), "at the function%+d\n", offset);
+	ktrace_test_caller(test, addr, &above);
+	KUNIT_EXPECT_TRUE_MSG(test, unwinds_in_func(addr, subject + shown, &above) ||
+			      show_seen(test), "at %pS, %pS%+ld\n", (void *)addr,
+			      (void *)subject, (long)(addr - subject));
+}
+
+static void check_in_func(struct kunit *test, int offset, int shown)
+{
+	check_at(test, subject + offset, shown);
 }
 
 static void check_in_callback(struct kunit *test, unsigned long addr)
@@ -395,6 +428,128 @@ static void ktrace_test_unwind_graph(struct kunit *test)
 	check_in_callback(test, (unsigned long)ktrace_test_entry);
 }
 
+/* Functions with a slot */
+
+/* The slot of the subject, 0 if it has none */
+static unsigned long slot(void)
+{
+	if (*(u8 *)(subject + SLOT_JMP) != JMP32_INSN_OPCODE)
+		return 0;
+
+	return subject + get_unaligned((s32 *)(subject + SLOT_JMP + 1)) - SLOT_CALL;
+}
+
+/* The length of the displaced instruction, 0 if the slot does not jump back behind it */
+static unsigned int displaced_len(unsigned long entry)
+{
+	for (unsigned long ip = slot() + SLOT_CODE; ip < slot() + 32 - JMP32_INSN_SIZE; ip++) {
+		unsigned int len = ip - slot() - SLOT_CODE;
+
+		if (*(u8 *)ip == JMP32_INSN_OPCODE && ip + JMP32_INSN_SIZE +
+		    get_unaligned((s32 *)(ip + 1)) == entry + len)
+			return len;
+	}
+
+	return 0;
+}
+
+/* At each instruction from the entry of the function to the second of its own */
+static void check_in_slot(struct kunit *test, unsigned long entry)
+{
+	unsigned int len;
+
+	KUNIT_ASSERT_NE(test, slot(), 0);
+	len = displaced_len(entry);
+	KUNIT_ASSERT_GE(test, len, JMP8_INSN_SIZE);
+
+	check_at(test, subject, 0);
+	check_at(test, entry, entry - subject);
+	check_at(test, subject + SLOT_JMP, 1);
+	check_at(test, slot() + SLOT_CALL, 1);
+	check_at(test, slot() + SLOT_CODE, 1);
+	check_at(test, slot() + SLOT_CODE + len, 1);
+	check_at(test, entry + len, entry + len - subject);
+}
+
+static void check_slot(struct kunit *test, unsigned long func, unsigned long entry)
+{
+	u8 before[16], buf[16];
+
+	subject = func;
+	memcpy(before, (void *)func, sizeof(before));
+
+	start_tracer(test, 0, 0, &subject, 1);
+	check_in_slot(test, entry);
+	check_in_callback(test, (unsigned long)callbacks[0]);
+	start_tracer(test, 1, FTRACE_OPS_FL_SAVE_REGS, &subject, 1);
+	check_in_slot(test, entry);
+	check_in_callback(test, (unsigned long)callbacks[0]);
+	check_in_callback(test, (unsigned long)callbacks[1]);
+	KUNIT_EXPECT_EQ(test, tracers[0].ip, func);
+	KUNIT_EXPECT_EQ(test, tracers[1].ip, func);
+
+	/* Only two bytes of the function differ, and it is known what they were */
+	memcpy(buf, (void *)func, sizeof(buf));
+	KUNIT_EXPECT_MEMNEQ(test, buf, before, sizeof(buf));
+	ktrace_untraced_code(entry, buf + (entry - func));
+	KUNIT_EXPECT_MEMEQ(test, buf, before, sizeof(buf));
+
+	stop_tracer(1);
+	tracers[0].calls = 0;
+	call_subject();
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
+	stop_tracer(0);
+	KUNIT_EXPECT_MEMEQ(test, (void *)func, before, sizeof(before));
+	call_subject();
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
+
+	/* A task may still be there */
+	KUNIT_EXPECT_EQ(test, ktrace_text_address(slot() + SLOT_CALL), func + 1);
+	KUNIT_EXPECT_EQ(test, ktrace_text_address(func + SLOT_JMP), func + 1);
+}
+
+static void ktrace_test_slot(struct kunit *test)
+{
+	check_slot(test, local, local);
+}
+
+/* Between the return address on the stack and the jump that are in place of a call */
+static void ktrace_test_slot_call(struct kunit *test)
+{
+	unsigned long jmp, ret = calling + CALL_INSN_SIZE;
+	struct test_stack above;
+
+	if (*(u8 *)calling != CALL_INSN_OPCODE)
+		kunit_skip(test, "the function does not begin with a call");
+
+	subject = calling;
+	start_tracer(test, 0, 0, &subject, 1);
+	KUNIT_ASSERT_NE(test, slot(), 0);
+	jmp = slot() + SLOT_CODE + 5;
+	KUNIT_ASSERT_EQ(test, *(u8 *)jmp, JMP32_INSN_OPCODE);
+	KUNIT_EXPECT_EQ(test, untraced,
+			jmp + JMP32_INSN_SIZE + get_unaligned((s32 *)(jmp + 1)));
+
+	check_at(test, slot() + SLOT_CODE, 1);
+	ktrace_test_caller(test, jmp, &above);
+	KUNIT_EXPECT_TRUE_MSG(test, (seen.hits == 1 && seen.from_handler.ips[0] == calling + 1 &&
+				     seen.from_handler.ips[1] == ret &&
+				     nr_below(&seen.from_handler, &above) == 2) ||
+			      show_seen(test), "behind the return address\n");
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 2);
+	KUNIT_EXPECT_EQ(test, tracers[0].ip, calling);
+}
+
+static void ktrace_test_slot_endbr(struct kunit *test)
+{
+	start_tracer(test, 0, 0, &pointed, 1);
+	if (*(u32 *)pointed != gen_endbr())
+		kunit_skip(test, "the ENDBR is not kept");
+	stop_tracer(0);
+
+	check_slot(test, pointed, pointed + BODY);
+}
+
 /* Addresses in padding */
 
 static void check_addresses(struct kunit *test, unsigned long func, bool used)
@@ -429,18 +584,16 @@ static void ktrace_test_text_address(struct kunit *test)
 
 static void ktrace_test_obstacle(struct kunit *test)
 {
-	bool ibt = cpu_feature_enabled(X86_FEATURE_IBT);
-
 	KUNIT_EXPECT_EQ(test, *(u32 *)untraced, gen_endbr_poison());
-	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(untraced), KTRACE_NO_OBSTACLE);
-	KUNIT_EXPECT_EQ(test, *(u32 *)pointed, gen_endbr());
-	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(pointed),
-			ibt ? KTRACE_ENDBR_USED : KTRACE_NO_OBSTACLE);
-	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(local), KTRACE_NO_ENDBR);
+	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(untraced, KTRACE_SITE_PADDING),
+			KTRACE_NO_OBSTACLE);
+	KUNIT_EXPECT_TRUE(test, is_endbr(*(u32 *)pointed));
+	KUNIT_EXPECT_FALSE(test, is_endbr(*(u32 *)local));
 
 	start_tracer(test, 0, 0, &traced, 1);
 	stop_tracer(0);
-	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(traced), KTRACE_PADDING_USED);
+	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(traced, KTRACE_SITE_ANY),
+			KTRACE_PADDING_USED);
 }
 
 static void check_untraced_code(struct kunit *test, unsigned long func, u32 insn)
@@ -456,22 +609,13 @@ static void ktrace_test_untraced_code(struct kunit *test)
 {
 	u8 buf[] = { 0xcc, 0xcc };
 
-	check_untraced_code(test, traced, gen_endbr_poison());
 	start_tracer(test, 0, 0, &traced, 1);
 	KUNIT_EXPECT_NE(test, *(u32 *)traced, gen_endbr_poison());
 	check_untraced_code(test, traced, gen_endbr_poison());
 	stop_tracer(0);
 
-	check_untraced_code(test, pointed, gen_endbr());
-	if (!cpu_feature_enabled(X86_FEATURE_IBT)) {
-		start_tracer(test, 0, 0, &pointed, 1);
-		KUNIT_EXPECT_NE(test, *(u32 *)pointed, gen_endbr());
-		check_untraced_code(test, pointed, gen_endbr());
-		stop_tracer(0);
-	}
-
-	/* There is no ENDBR that could be overwritten */
-	ktrace_untraced_code(local, buf);
+	/* Code that ktrace does not change */
+	ktrace_untraced_code(traced + BODY, buf);
 	KUNIT_EXPECT_EQ(test, buf[0], 0xcc);
 	KUNIT_EXPECT_EQ(test, buf[1], 0xcc);
 }
@@ -563,7 +707,7 @@ static void ktrace_test_records(struct kunit *test)
 	struct ktrace_record record;
 
 	check_flags(test, untraced, 0);
-	KUNIT_EXPECT_EQ(test, ktrace_get_record(local, &record), -ENOENT);
+	KUNIT_EXPECT_EQ(test, ktrace_get_record(untraced + BODY, &record), -ENOENT);
 
 	start_tracer(test, 0, 0, &traced, 1);
 	check_flags(test, traced, on | 1);
@@ -586,6 +730,9 @@ static struct kunit_case ktrace_test_cases[] = {
 	KUNIT_CASE(ktrace_test_unwind_regs),
 	KUNIT_CASE(ktrace_test_unwind_two),
 	KUNIT_CASE(ktrace_test_unwind_graph),
+	KUNIT_CASE(ktrace_test_slot),
+	KUNIT_CASE(ktrace_test_slot_call),
+	KUNIT_CASE(ktrace_test_slot_endbr),
 	KUNIT_CASE(ktrace_test_text_address),
 	KUNIT_CASE(ktrace_test_obstacle),
 	KUNIT_CASE(ktrace_test_untraced_code),

@@ -78,26 +78,29 @@ static struct table module_table(unsigned long addr)
 #endif
 
 /**
- * ktrace_is_candidate - may a function be traced, as far as the build can tell?
+ * ktrace_site_class - what the build tells of a function
  * @func: address of the function
  *
  * The architecture may be unable to trace it on this machine nevertheless.
  *
  * Context: any, after ftrace_init().
  *
- * Return: whether the function is one that is not notrace, nor in a file that is not
- * traced, nor written in assembly.
+ * Return: KTRACE_SITE_*, or -ENOENT if the function is notrace, in a file that is not
+ * traced, or written in assembly.
  */
-bool ktrace_is_candidate(unsigned long func)
+int ktrace_site_class(unsigned long func)
 {
 	struct table table;
+	const s32 *site;
 
 	/* For the module */
 	guard(preempt)();
 
 	table = core_kernel_text(func) ? kernel_table : module_table(func);
 
-	return bsearch(&func, table.sites, table.nr, sizeof(*table.sites), cmp_function);
+	site = bsearch(&func, table.sites, table.nr, sizeof(*table.sites), cmp_function);
+
+	return site ? *site & KTRACE_SITE_CLASS : -ENOENT;
 }
 
 /**
@@ -113,12 +116,12 @@ bool ktrace_is_candidate(unsigned long func)
 int ktrace_add_text(struct module *mod, s32 *sites, unsigned int nr)
 {
 	unsigned long *funcs __free(kvfree) = NULL;
-	unsigned int traceable;
+	int traceable;
 
 	if (!nr)
 		return 0;
 
-	/* Whether functions can be traced or not, ktrace_is_candidate() needs it */
+	/* Whether functions can be traced or not, ktrace_site_class() needs it */
 	sort(sites, nr, sizeof(*sites), cmp_sites, swap_sites);
 
 	funcs = kvmalloc_array(nr, sizeof(*funcs), GFP_KERNEL);
@@ -126,12 +129,14 @@ int ktrace_add_text(struct module *mod, s32 *sites, unsigned int nr)
 		return -ENOMEM;
 
 	for (unsigned int i = 0; i < nr; i++)
-		funcs[i] = site_function(&sites[i]);
+		funcs[i] = site_function(&sites[i]) | (sites[i] & KTRACE_SITE_CLASS);
 
 	traceable = arch_ktrace_traceable(mod, funcs, nr);
+	if (traceable < 0)
+		return traceable;
 	if (!mod) {
 		kernel_table = (struct table){ sites, nr };
-		pr_info("ktrace: %u of %u functions can be traced\n", traceable, nr);
+		pr_info("ktrace: %d of %u functions can be traced\n", traceable, nr);
 	}
 
 	return ftrace_process_locs(mod, funcs, funcs + traceable);

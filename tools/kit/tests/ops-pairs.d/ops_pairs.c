@@ -36,8 +36,10 @@
 #include <asm/text-patching.h>
 
 /* With ktrace, the call is in the padding in front of the function */
-#ifndef FTRACE_CALL_OFFSET
-#define FTRACE_CALL_OFFSET	0
+#ifdef CONFIG_KTRACE
+#define CALL_OFFSET	(-7)
+#else
+#define CALL_OFFSET	0
 #endif
 
 /* A, B and C */
@@ -160,7 +162,7 @@ static notrace void trap(struct pt_regs *regs)
 	}
 
 	if (!site) {
-		unsigned long entry = (unsigned long)victim + FTRACE_CALL_OFFSET;
+		unsigned long entry = (unsigned long)victim + CALL_OFFSET;
 
 		/* The call site is the first call of victim(), behind an ENDBR if there is one */
 		if (is_call && regs->ip - entry <= ENDBR_INSN_SIZE)

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ktrace: memory for the instructions that are displaced from the entry of functions.
+ *
+ *	slot+0	.long	func - (slot+9)
+ *	slot+4	call	trampoline
+ *	slot+9	the displaced instruction
+ *		jmp	the next one of the function
+ *
+ * The kernel, and each module, has an area with a slot for each function that needs one.
+ * The areas are allocated before the first tracer starts: nothing that patches code can
+ * lack memory. A slot is given to a function when it is traced for the first time, and stays
+ * with it, because a task may be preempted in it. The slots of a module are freed with its
+ * code: a task in one of them is in the module.
+ *
+ * List and tree are changed under slot_lock. The unwinder looks into the tree in any
+ * context.
+ */
+#define pr_fmt(fmt) "ktrace: " fmt
+
+#include <linux/cleanup.h>
+#include <linux/execmem.h>
+#include <linux/ftrace.h>
+#include <linux/ktrace.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/pgtable.h>
+#include <linux/preempt.h>
+#include <linux/rbtree_latch.h>
+#include <linux/rcupdate.h>
+#include <linux/set_memory.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "ktrace_slot.h"
+
+static_assert(sizeof(struct ktrace_slot) == 32);
+static_assert(offsetof(struct ktrace_slot, code) == -KTRACE_DISTANCE);
+
+struct slot_area {
+	struct list_head	list;
+	struct latch_tree_node	node;		/* if it has slots */
+	struct module		*mod;		/* NULL for the kernel */
+	struct ktrace_slot	*slots;		/* NULL until a tracer starts */
+	unsigned int		nr, used;
+};
+
+static DEFINE_MUTEX(slot_lock);
+static LIST_HEAD(areas);
+static struct latch_tree_root area_tree;
+/* A tracer has started: modules that are loaded get their slots at once */
+static bool allocated;
+
+static struct slot_area *node_area(struct latch_tree_node *node)
+{
+	return container_of(node, struct slot_area, node);
+}
+
+static __always_inline bool is_area_below(struct latch_tree_node *a, struct latch_tree_node *b)
+{
+	return node_area(a)->slots < node_area(b)->slots;
+}
+
+static __always_inline int cmp_area(void *ip, struct latch_tree_node *node)
+{
+	struct slot_area *area = node_area(node);
+
+	if (ip < (void *)area->slots)
+		return -1;
+
+	return ip >= (void *)(area->slots + area->nr);
+}
+
+static const struct latch_tree_ops area_ops = {
+	.less	= is_area_below,
+	.comp	= cmp_area,
+};
+
+static size_t area_size(const struct slot_area *area)
+{
+	return PAGE_ALIGN(area->nr * sizeof(*area->slots));
+}
+
+static void tell_perf(const struct slot_area *area, bool gone)
+{
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, (unsigned long)area->slots,
+			   area_size(area), gone, "ktrace_slots");
+}
+
+static int alloc_area(struct slot_area *area)
+{
+	size_t size = area_size(area);
+	struct ktrace_slot *slots;
+	int ret;
+
+	if (area->slots || !area->nr)
+		return 0;
+
+	slots = execmem_alloc(EXECMEM_FTRACE, size);
+	if (!slots)
+		return -ENOMEM;
+
+	memset(slots, INT3_INSN_OPCODE, size);
+	set_vm_flush_reset_perms(slots);
+	ret = set_memory_rox((unsigned long)slots, size >> PAGE_SHIFT);
+	if (ret) {
+		execmem_free(slots);
+		return ret;
+	}
+
+	area->slots = slots;
+	latch_tree_insert(&area->node, &area_tree, &area_ops);
+	tell_perf(area, false);
+
+	return 0;
+}
+
+/**
+ * ktrace_add_slots - keep slots for functions of the kernel or of a module
+ * @mod: the module, or NULL
+ * @nr: the number of functions that need one
+ *
+ * Context: process context, may sleep.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int ktrace_add_slots(struct module *mod, unsigned int nr)
+{
+	struct slot_area *area __free(kfree) = NULL;
+	int ret;
+
+	if (!nr)
+		return 0;
+
+	area = kzalloc(sizeof(*area), GFP_KERNEL);
+	if (!area)
+		return -ENOMEM;
+
+	area->mod = mod;
+	area->nr = nr;
+
+	guard(mutex)(&slot_lock);
+
+	if (allocated) {
+		ret = alloc_area(area);
+		if (ret)
+			return ret;
+	}
+	list_add(&no_free_ptr(area)->list, &areas);
+
+	return 0;
+}
+
+/**
+ * ktrace_alloc_slots - allocate all slots, unless this was done
+ *
+ * Context: process context, may sleep.
+ *
+ * Return: 0, or -ENOMEM. What was allocated is kept.
+ */
+int ktrace_alloc_slots(void)
+{
+	struct slot_area *area;
+	int ret;
+
+	guard(mutex)(&slot_lock);
+
+	if (allocated)
+		return 0;
+
+	list_for_each_entry(area, &areas, list) {
+		ret = alloc_area(area);
+		if (ret)
+			return ret;
+	}
+	allocated = true;
+
+	return 0;
+}
+
+/**
+ * ktrace_free_slots - free the slots of a module
+ * @mod: the module, whose records are gone
+ *
+ * Context: process context, may sleep.
+ */
+void ktrace_free_slots(struct module *mod)
+{
+	struct slot_area *area, *found = NULL;
+
+	scoped_guard(mutex, &slot_lock) {
+		list_for_each_entry(area, &areas, list) {
+			if (area->mod == mod)
+				found = area;
+		}
+		if (!found)
+			return;
+		list_del(&found->list);
+		if (found->slots)
+			latch_tree_erase(&found->node, &area_tree, &area_ops);
+	}
+
+	if (found->slots) {
+		/* For ktrace_slot_at() */
+		synchronize_rcu();
+		tell_perf(found, true);
+		execmem_free(found->slots);
+	}
+	kfree(found);
+}
+
+static struct slot_area *area_of(unsigned long func)
+{
+	struct slot_area *area;
+
+	lockdep_assert_held(&slot_lock);
+
+	list_for_each_entry(area, &areas, list) {
+		if (area->mod ? within_module(func, area->mod) : core_kernel_text(func))
+			return area;
+	}
+
+	return NULL;
+}
+
+/**
+ * ktrace_take_slot - give a slot to a function
+ * @func: address of the function
+ *
+ * Context: process context, may sleep.
+ *
+ * Return: the slot, or NULL if more functions ask for one than ktrace_add_slots() was told.
+ */
+struct ktrace_slot *ktrace_take_slot(unsigned long func)
+{
+	struct slot_area *area;
+
+	guard(mutex)(&slot_lock);
+
+	area = area_of(func);
+	if (!area || !area->slots || area->used == area->nr)
+		return NULL;
+
+	WRITE_ONCE(area->used, area->used + 1);
+
+	return &area->slots[area->used - 1];
+}
+
+/**
+ * ktrace_slot_at - the slot in which an address is
+ * @ip: any address
+ *
+ * Context: any, NMI included. The slot of a module is there as long as preemption is
+ * disabled, or the module is pinned.
+ *
+ * Return: the slot, NULL if there is none that a function has.
+ */
+const struct ktrace_slot *ktrace_slot_at(unsigned long ip)
+{
+	struct latch_tree_node *node;
+	struct slot_area *area;
+	unsigned int nr;
+
+	/* Where execmem_alloc() allocates */
+	if (ip < MODULES_VADDR || ip >= MODULES_END)
+		return NULL;
+
+	guard(preempt_notrace)();
+
+	node = latch_tree_find((void *)ip, &area_tree, &area_ops);
+	if (!node)
+		return NULL;
+	area = node_area(node);
+
+	nr = (ip - (unsigned long)area->slots) / sizeof(*area->slots);
+
+	return nr < READ_ONCE(area->used) ? area->slots + nr : NULL;
+}
+
+/**
+ * ktrace_is_slot - is an address in a slot?
+ * @ip: any address
+ *
+ * Context: any, NMI included.
+ *
+ * Return: whether it is.
+ */
+bool ktrace_is_slot(unsigned long ip)
+{
+	return ktrace_slot_at(ip);
+}
