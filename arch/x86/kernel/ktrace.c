@@ -453,11 +453,15 @@ static void queue_entry_jmp(unsigned long func)
 	text_poke_queue((void *)slot_entry(func), jmp, JMP8_INSN_SIZE, NULL);
 }
 
-/* perf decodes what was executed: tell it before somebody gets there */
-static void tell_perf(void *const *addrs, const void *codes, size_t len, unsigned int nr, u8 fill)
+/* Where all bytes are @fill so far */
+static void write_codes(void *const *addrs, const void *codes, size_t len, unsigned int nr,
+			u8 fill)
 {
 	u8 old[sizeof(struct ktrace_slot)];
 
+	text_poke_array(addrs, codes, len, nr);
+
+	/* perf decodes what was executed: tell it before somebody gets there */
 	memset(old, fill, sizeof(old));
 	for (unsigned int i = 0; i < nr; i++)
 		perf_event_text_poke(addrs[i], old, len, codes + i * len, len);
@@ -465,13 +469,10 @@ static void tell_perf(void *const *addrs, const void *codes, size_t len, unsigne
 
 static void write_new_code(void)
 {
-	text_poke_array(new_slots.addrs, new_slots.codes, sizeof(new_slots.codes[0]),
-			new_slots.nr);
-	tell_perf(new_slots.addrs, new_slots.codes, sizeof(new_slots.codes[0]), new_slots.nr,
-		  INT3_INSN_OPCODE);
-	text_poke_array(new_pads.addrs, new_pads.codes, sizeof(new_pads.codes[0]), new_pads.nr);
-	tell_perf(new_pads.addrs, new_pads.codes, sizeof(new_pads.codes[0]), new_pads.nr,
-		  BYTES_NOP1);
+	write_codes(new_slots.addrs, new_slots.codes, sizeof(new_slots.codes[0]), new_slots.nr,
+		    INT3_INSN_OPCODE);
+	write_codes(new_pads.addrs, new_pads.codes, sizeof(new_pads.codes[0]), new_pads.nr,
+		    BYTES_NOP1);
 
 	for (unsigned int i = 0; i < new_pads.nr; i++)
 		queue_entry_jmp((unsigned long)new_pads.addrs[i] + sizeof(struct ktrace_pad));
@@ -566,21 +567,13 @@ static void trace_func(unsigned long func, unsigned long callee)
 		queue_entry_jmp(func);
 }
 
-/* set_slot_callee() has seen to the call */
+/* update_slot() has seen to the call of a slot that the function has */
 static void trace_by_slot(unsigned long func, unsigned long callee)
 {
 	if (!slot_of(func))
 		add_new_slot(func, callee);
 	else if (!is_slot_traced(func))
 		queue_entry_jmp(func);
-}
-
-static void set_slot_callee(unsigned long func, unsigned long callee)
-{
-	struct ktrace_slot *slot = slot_of(func);
-
-	if (slot)
-		set_call(&slot->call, callee);
 }
 
 static void untrace_func(unsigned long func)
@@ -685,13 +678,15 @@ static void trace_any_func(unsigned long func, unsigned long callee)
 /* Slots are elsewhere than functions: text_poke_queue() takes addresses that go up */
 static void update_slot(struct dyn_ftrace *rec, int enable)
 {
-	if (is_endbr_free(rec->ip))
+	struct ktrace_slot *slot = slot_of(rec->ip);
+
+	if (!slot)
 		return;
 
 	switch (ftrace_test_record(rec, enable)) {
 	case FTRACE_UPDATE_MAKE_CALL:
 	case FTRACE_UPDATE_MODIFY_CALL:
-		set_slot_callee(rec->ip, ftrace_get_addr_new(rec));
+		set_call(&slot->call, ftrace_get_addr_new(rec));
 	}
 }
 

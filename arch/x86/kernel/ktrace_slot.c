@@ -97,7 +97,7 @@ static int alloc_area(struct slot_area *area)
 	struct ktrace_slot *slots;
 	int ret;
 
-	if (area->slots || !area->nr)
+	if (area->slots)
 		return 0;
 
 	slots = execmem_alloc(EXECMEM_FTRACE, size);
