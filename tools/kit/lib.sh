@@ -140,7 +140,8 @@ ticker()
 	# End with the script, also if it is killed.
 	while sleep 20 2> /dev/null && kill -0 $$ 2> /dev/null; do
 		say "$1: $(( SECONDS - start )) s, $(wc -l < "$2") lines of log;" \
-			"at $(tail -n 1 "$2" | tr -s '[:space:]' ' ' | cut -c 1-60)"
+			"at $(tail -n 5 "$2" | sed '/^[[:space:]]*$/d' | tail -n 1 |
+				tr -s '[:space:]' ' ' | cut -c 1-60)"
 	done
 }
 

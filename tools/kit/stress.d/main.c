@@ -11,6 +11,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -240,6 +242,24 @@ static void show_stack(pid_t pid)
 		complain("stack:\n%.480s", buf);
 }
 
+/* Show the stacks of the kernel threads whose names start with @prefix */
+static void show_kthreads(const char *prefix)
+{
+	char path[PATH_MAX], name[64];
+	glob_t tasks;
+
+	if (glob("/proc/[0-9]*", 0, NULL, &tasks))
+		return;
+	for (size_t i = 0; i < tasks.gl_pathc; i++) {
+		snprintf(path, sizeof(path), "%s/comm", tasks.gl_pathv[i]);
+		if (get(path, name, sizeof(name)) <= 0 || strncmp(name, prefix, strlen(prefix)))
+			continue;
+		complain("%.*s:", (int)strcspn(name, "\n"), name);
+		show_stack(atoi(tasks.gl_pathv[i] + strlen("/proc/")));
+	}
+	globfree(&tasks);
+}
+
 /*
  * Stop the workers at @end, or later if there are not enough results by then. Wait until
  * all have ended, for at most @patience seconds. Returns the number of workers that have
@@ -290,7 +310,9 @@ static void show_stuck(void)
 		complain("worker %u is stuck in action %lu: %s", i, w->n, w->doing);
 		show_stack(w->pid);
 	}
-	/* Also list all uninterruptible tasks and, with lockdep, all held locks */
+	show_kthreads("rcu_tasks");
+	/* Also the stacks of all CPUs, all uninterruptible tasks and, with lockdep, all locks */
+	put("/proc/sysrq-trigger", "l");
 	put("/proc/sysrq-trigger", "w");
 	put("/proc/sysrq-trigger", "d");
 }
