@@ -283,29 +283,26 @@ static int act_pid(struct worker *w, struct rng *rng)
 	return ret;
 }
 
+/*
+ * Not func_stack_trace: the kernel has one such option for the function tracers of all
+ * instances. It can stay on in one of them when it is off in the file of each, and with
+ * stack traces of all functions a guest makes no progress any more.
+ */
 static int act_option(struct worker *w, struct rng *rng)
 {
 	static const char * const options[] = {
-		"func_stack_trace", "func-no-repeats", "function-fork", "function-trace",
+		"func-no-repeats", "function-fork", "function-trace",
 		"display-graph", "funcgraph-irqs", "sleep-time", "graph-time", "overwrite",
 	};
 	const char *dir = instance_dir(rng), *option = PICK(rng, options);
 	bool off = !one_in(rng, 3);
-	int ret;
 
 	say(w, "option %s%s%s", dir, off ? "no" : "", option);
 	/* With display-graph, latency tracers trace all functions: do this rarely */
 	if (!off && !strcmp(option, "display-graph") && (careful || !one_in(rng, 4)))
 		off = true;
 
-	ret = put(in(dir, "trace_options").s, "%s%s\n", off ? "no" : "", option);
-	/* With a stack trace of each call of each function, all others wait for minutes */
-	if (!off && !strcmp(option, "func_stack_trace")) {
-		nap(pick(rng, 20));
-		put(in(dir, "trace_options").s, "no%s\n", option);
-	}
-
-	return ret;
+	return put(in(dir, "trace_options").s, "%s%s\n", off ? "no" : "", option);
 }
 
 static int act_graph_filter(struct worker *w, struct rng *rng)

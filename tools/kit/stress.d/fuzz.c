@@ -97,19 +97,27 @@ static size_t run_of_one(struct rng *rng, char *buf)
 		65535, LONGEST,
 	};
 	size_t len = PICK(rng, lengths);
+	char c = chars[pick(rng, sizeof(chars) - 1)];
 
-	memset(buf, chars[pick(rng, sizeof(chars) - 1)], len);
+	/* These match all functions */
+	if (careful && (c == '*' || c == '?'))
+		c = 'x';
+	memset(buf, c, len);
 	if (one_in(rng, 2))
 		buf[len - 1] = '\n';
 
 	return len;
 }
 
-/* Patterns that take long to compare and match no function */
+/*
+ * Patterns that take long to compare and match no function. If only the start of one is
+ * written, it matches most functions, and if @careful, few.
+ */
 static size_t bomb(struct rng *rng, char *buf)
 {
 	static const char * const parts[] = { "*_", "*?", "?*", "*e*", "[a-z]*", "*[!x]", "*" };
-	const char *part = PICK(rng, parts);
+	static const char * const careful_parts[] = { "*_Q", "*Q*", "?Q*" };
+	const char *part = careful ? PICK(rng, careful_parts) : PICK(rng, parts);
 	size_t len = 0;
 
 	for (unsigned int n = 1 + pick(rng, 120); n; n--)

@@ -300,8 +300,29 @@ static unsigned int wait_for_workers(unsigned int nr, double end, double patienc
 	return left;
 }
 
+/* Show state and processor time of the workers: are they stuck, or slow? */
+static void show_times(void)
+{
+	char path[64], buf[1024], state, *comm_end;
+	unsigned long user, kernel;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(roles); i++) {
+		struct worker *w = &shared->worker[i];
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", w->pid);
+		if (!w->pid || get(path, buf, sizeof(buf)) <= 0)
+			continue;
+		comm_end = strrchr(buf, ')');
+		if (!comm_end || sscanf(comm_end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+					&state, &user, &kernel) != 3)
+			continue;
+		complain("worker %u: state %c, %lu ticks user, %lu kernel", i, state, user, kernel);
+	}
+}
+
 static void show_stuck(void)
 {
+	show_times();
 	for (unsigned int i = 0; i < ARRAY_SIZE(roles); i++) {
 		struct worker *w = &shared->worker[i];
 
@@ -311,6 +332,8 @@ static void show_stuck(void)
 		show_stack(w->pid);
 	}
 	show_kthreads("rcu_tasks");
+	nap(5000);
+	show_times();
 	/* Also the stacks of all CPUs, all uninterruptible tasks and, with lockdep, all locks */
 	put("/proc/sysrq-trigger", "l");
 	put("/proc/sysrq-trigger", "w");
