@@ -134,7 +134,7 @@ static int __init set_keep_endbr(char *str)
 }
 early_param("ktrace_keep_endbr", set_keep_endbr);
 
-static bool must_keep_endbr(void)
+static __always_inline bool must_keep_endbr(void)
 {
 	return keep_endbr || cpu_feature_enabled(X86_FEATURE_IBT);
 }
@@ -432,26 +432,21 @@ static struct {
 	unsigned int		nr;
 	void			*addrs[TEXT_POKE_WRITES];
 	struct ktrace_pad	codes[TEXT_POKE_WRITES];
+	/* What is to be queued then: jumps that go to these pads, and all behind them */
+	unsigned int		nr_jmps;
+	struct {
+		unsigned long	addr;
+		u8		code[JMP8_INSN_SIZE];
+	} jmps[2 * TEXT_POKE_WRITES];
 } new_pads;
 
 static struct {
 	unsigned int		nr;
 	void			*addrs[TEXT_POKE_WRITES];
 	struct ktrace_slot	codes[TEXT_POKE_WRITES];
+	void			*pad_addrs[TEXT_POKE_WRITES];
+	struct ktrace_slot_pad	pad_codes[TEXT_POKE_WRITES];
 } new_slots;
-
-static void queue_entry_jmp(unsigned long func)
-{
-	u8 jmp[JMP8_INSN_SIZE];
-
-	if (is_endbr_free(func)) {
-		text_poke_queue((void *)func, traced_jmp, JMP8_INSN_SIZE, NULL);
-		return;
-	}
-
-	slot_jmp(func, jmp);
-	text_poke_queue((void *)slot_entry(func), jmp, JMP8_INSN_SIZE, NULL);
-}
 
 /* Where all bytes are @fill so far */
 static void write_codes(void *const *addrs, const void *codes, size_t len, unsigned int nr,
@@ -467,45 +462,82 @@ static void write_codes(void *const *addrs, const void *codes, size_t len, unsig
 		perf_event_text_poke(addrs[i], old, len, codes + i * len, len);
 }
 
-static void write_new_code(void)
+/* Nobody can be in padding that was not used yet: no breakpoint is needed to write it */
+static void write_new_pads(void)
 {
-	write_codes(new_slots.addrs, new_slots.codes, sizeof(new_slots.codes[0]), new_slots.nr,
-		    INT3_INSN_OPCODE);
 	write_codes(new_pads.addrs, new_pads.codes, sizeof(new_pads.codes[0]), new_pads.nr,
 		    BYTES_NOP1);
 
-	for (unsigned int i = 0; i < new_pads.nr; i++)
-		queue_entry_jmp((unsigned long)new_pads.addrs[i] + sizeof(struct ktrace_pad));
-	new_slots.nr = 0;
 	new_pads.nr = 0;
+
+	for (unsigned int i = 0; i < new_pads.nr_jmps; i++)
+		text_poke_queue((void *)new_pads.jmps[i].addr, new_pads.jmps[i].code,
+				JMP8_INSN_SIZE, NULL);
+	new_pads.nr_jmps = 0;
 }
 
-/* Nobody can be in padding that was not used yet: no breakpoint is needed to write it */
-static void add_new_pad(unsigned long func, const void *code)
+/* text_poke_queue() takes addresses that go up: to be called before it */
+static void queue_entry_jmps(void)
 {
-	if (new_pads.nr == ARRAY_SIZE(new_pads.addrs))
-		write_new_code();
-
-	new_pads.addrs[new_pads.nr] = pad_of(func);
-	memcpy(&new_pads.codes[new_pads.nr++], code, sizeof(new_pads.codes[0]));
+	if (new_pads.nr_jmps)
+		write_new_pads();
 }
 
+static void add_entry_jmp(unsigned long entry, const u8 jmp[JMP8_INSN_SIZE])
+{
+	unsigned int i;
+
+	if (new_pads.nr_jmps == ARRAY_SIZE(new_pads.jmps))
+		write_new_pads();
+
+	i = new_pads.nr_jmps++;
+	new_pads.jmps[i].addr = entry;
+	memcpy(new_pads.jmps[i].code, jmp, JMP8_INSN_SIZE);
+}
+
+static void add_new_pad(unsigned long func, unsigned long callee)
+{
+	unsigned int i;
+
+	if (new_pads.nr == ARRAY_SIZE(new_pads.addrs))
+		write_new_pads();
+
+	i = new_pads.nr++;
+	new_pads.addrs[i] = pad_of(func);
+	new_pads.codes[i] = pad_code(func, callee);
+}
+
+static void write_new_slots(void)
+{
+	write_codes(new_slots.addrs, new_slots.codes, sizeof(new_slots.codes[0]), new_slots.nr,
+		    INT3_INSN_OPCODE);
+	write_codes(new_slots.pad_addrs, new_slots.pad_codes, sizeof(new_slots.pad_codes[0]),
+		    new_slots.nr, BYTES_NOP1);
+	new_slots.nr = 0;
+}
+
+/* Nobody executes what this writes before add_entry_jmp() */
 static void add_new_slot(unsigned long func, unsigned long callee)
 {
 	struct ktrace_slot *slot = ktrace_take_slot(func);
-	struct ktrace_slot_pad pad = { .jmp = JMP32_INSN_OPCODE };
-	struct ktrace_slot code;
+	struct ktrace_slot_pad *pad;
+	unsigned int i;
 
+	if (new_slots.nr == ARRAY_SIZE(new_slots.addrs))
+		write_new_slots();
+
+	i = new_slots.nr;
 	/* arch_ktrace_traceable() has seen that it can be done */
-	if (WARN_ON_ONCE(!slot || slot_code(func, slot, callee, &code)))
+	if (WARN_ON_ONCE(!slot || slot_code(func, slot, callee, &new_slots.codes[i])))
 		return;
 
-	memset(pad.nops, BYTES_NOP1, sizeof(pad.nops));
-	pad.disp = (unsigned long)&slot->call - func;
-	/* This may write what is there: the slot is written with its padding */
-	add_new_pad(func, &pad);
-	new_slots.addrs[new_slots.nr] = slot;
-	new_slots.codes[new_slots.nr++] = code;
+	pad = &new_slots.pad_codes[i];
+	memset(pad->nops, BYTES_NOP1, sizeof(pad->nops));
+	pad->jmp = JMP32_INSN_OPCODE;
+	pad->disp = (unsigned long)&slot->call - func;
+	new_slots.addrs[i] = slot;
+	new_slots.pad_addrs[i] = slot_pad_of(func);
+	new_slots.nr++;
 }
 
 /* The ENDBR that the function begins with when it is not traced, 0 if there is none */
@@ -548,32 +580,35 @@ static void set_call(u8 *call, unsigned long callee)
 {
 	const u8 *code = text_gen_insn(CALL_INSN_OPCODE, call, (void *)callee);
 
-	if (memcmp(call, code, CALL_INSN_SIZE))
-		text_poke_queue(call, code, CALL_INSN_SIZE, NULL);
+	if (!memcmp(call, code, CALL_INSN_SIZE))
+		return;
+
+	queue_entry_jmps();
+	text_poke_queue(call, code, CALL_INSN_SIZE, NULL);
 }
 
 static void trace_func(unsigned long func, unsigned long callee)
 {
-	struct ktrace_pad *pad = pad_of(func), new;
+	struct ktrace_pad *pad = pad_of(func);
 
-	if (!has_call(pad)) {
-		new = pad_code(func, callee);
-		add_new_pad(func, &new);
-		return;
-	}
-
-	set_call(&pad->call, callee);
+	if (!has_call(pad))
+		add_new_pad(func, callee);
+	else
+		set_call(&pad->call, callee);
 	if (!is_traced(func))
-		queue_entry_jmp(func);
+		add_entry_jmp(func, traced_jmp);
 }
 
-/* update_slot() has seen to the call of a slot that the function has */
-static void trace_by_slot(unsigned long func, unsigned long callee)
+/* Its slot has the call, or add_new_slot() has failed */
+static void trace_by_slot(unsigned long func)
 {
-	if (!slot_of(func))
-		add_new_slot(func, callee);
-	else if (!is_slot_traced(func))
-		queue_entry_jmp(func);
+	u8 jmp[JMP8_INSN_SIZE];
+
+	if (!slot_of(func) || is_slot_traced(func))
+		return;
+
+	slot_jmp(func, jmp);
+	add_entry_jmp(slot_entry(func), jmp);
 }
 
 static void untrace_func(unsigned long func)
@@ -586,6 +621,7 @@ static void untrace_func(unsigned long func)
 	if (slot)
 		slot_jmp(func, jmp);
 	/* The instruction that a slot has cannot be emulated: it is traced for the last time */
+	queue_entry_jmps();
 	text_poke_queue((void *)entry, code, JMP8_INSN_SIZE, slot ? jmp : skip_jmp);
 }
 
@@ -629,12 +665,9 @@ static bool is_slot_right(unsigned long func, unsigned long callee)
 	return !memcmp((void *)slot_entry(func), slot->replaced, JMP8_INSN_SIZE);
 }
 
-/* Is the code of the function what its record tells? */
-static int verify_func(unsigned long func, unsigned long callee)
+static int verified(bool is_right)
 {
-	bool ok = is_endbr_free(func) ? is_pad_right(func, callee) : is_slot_right(func, callee);
-
-	if (ok)
+	if (is_right)
 		return 0;
 
 	WARN_ON(1);
@@ -642,23 +675,44 @@ static int verify_func(unsigned long func, unsigned long callee)
 	return -EINVAL;
 }
 
-/* Has the function a slot whose call is not what it is to be? */
-static bool is_slot_stale(struct dyn_ftrace *rec)
+/* Is the code of the function what its record tells? */
+static int verify_func(unsigned long func, unsigned long callee)
 {
-	struct ktrace_slot *slot = slot_of(rec->ip);
-
-	return slot && slot_callee(slot) != ftrace_get_addr_new(rec);
+	return verified(is_endbr_free(func) ? is_pad_right(func, callee) :
+					      is_slot_right(func, callee));
 }
 
-/* Sets @stale if there is a slot whose call has to be changed */
+/* Has the function a slot whose call is not what it is to be? */
+static bool is_slot_stale(const struct ktrace_slot *slot, unsigned long callee)
+{
+	return slot && slot_callee(slot) != callee;
+}
+
+/* Sees to it that the function has a slot. Sets @stale if the call of it is another. */
+static int prepare_slot(unsigned long func, unsigned long callee, bool *stale)
+{
+	struct ktrace_slot *slot = slot_of(func);
+	int ret = verified(is_slot_right(func, 0));
+
+	if (ret)
+		return ret;
+
+	if (!slot)
+		add_new_slot(func, callee);
+	*stale |= is_slot_stale(slot, callee);
+
+	return 0;
+}
+
 static int verify_record(struct dyn_ftrace *rec, int enable, bool *stale)
 {
 	switch (ftrace_test_record(rec, enable)) {
 	case FTRACE_UPDATE_MAKE_CALL:
-		*stale |= is_slot_stale(rec);
-		return verify_func(rec->ip, 0);
+		if (is_endbr_free(rec->ip))
+			return verified(is_pad_right(rec->ip, 0));
+		return prepare_slot(rec->ip, ftrace_get_addr_new(rec), stale);
 	case FTRACE_UPDATE_MODIFY_CALL:
-		*stale |= is_slot_stale(rec);
+		*stale |= is_slot_stale(slot_of(rec->ip), ftrace_get_addr_new(rec));
 		fallthrough;
 	case FTRACE_UPDATE_MAKE_NOP:
 		return verify_func(rec->ip, ftrace_get_addr_curr(rec));
@@ -672,10 +726,10 @@ static void trace_any_func(unsigned long func, unsigned long callee)
 	if (is_endbr_free(func))
 		trace_func(func, callee);
 	else
-		trace_by_slot(func, callee);
+		trace_by_slot(func);
 }
 
-/* Slots are elsewhere than functions: text_poke_queue() takes addresses that go up */
+/* Before any function: slots are at other addresses */
 static void update_slot(struct dyn_ftrace *rec, int enable)
 {
 	struct ktrace_slot *slot = slot_of(rec->ip);
@@ -725,26 +779,33 @@ void ftrace_replace_code(int enable)
 	}
 
 	/* A function that jumps to its slot finds the call there as it is to be */
+	write_new_slots();
 	if (stale) {
 		for_ftrace_rec_iter(iter)
 			update_slot(ftrace_rec_iter_record(iter), enable);
 	}
 	for_ftrace_rec_iter(iter)
 		update_record(ftrace_rec_iter_record(iter), enable);
-	write_new_code();
+	write_new_pads();
 	text_poke_finish();
 }
 
 /* A module is loaded while its functions are to be traced */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
-	int ret = verify_func(rec->ip, 0);
+	bool stale = false;
+	int ret;
 
+	if (is_endbr_free(rec->ip))
+		ret = verified(is_pad_right(rec->ip, 0));
+	else
+		ret = prepare_slot(rec->ip, addr, &stale);
 	if (ret)
 		return ret;
 
+	write_new_slots();
 	trace_any_func(rec->ip, addr);
-	write_new_code();
+	write_new_pads();
 
 	return 0;
 }
