@@ -134,7 +134,7 @@ static int __init set_keep_endbr(char *str)
 }
 early_param("ktrace_keep_endbr", set_keep_endbr);
 
-static __always_inline bool must_keep_endbr(void)
+static bool must_keep_endbr(void)
 {
 	return keep_endbr || cpu_feature_enabled(X86_FEATURE_IBT);
 }
@@ -476,11 +476,13 @@ static void write_new_pads(void)
 	new_pads.nr_jmps = 0;
 }
 
-/* text_poke_queue() takes addresses that go up: to be called before it */
-static void queue_entry_jmps(void)
+/* text_poke_queue() takes addresses that go up: jumps of functions before @addr go first */
+static void queue_poke(void *addr, const u8 *code, size_t len, const u8 *emulate)
 {
 	if (new_pads.nr_jmps)
 		write_new_pads();
+
+	text_poke_queue(addr, code, len, emulate);
 }
 
 static void add_entry_jmp(unsigned long entry, const u8 jmp[JMP8_INSN_SIZE])
@@ -517,7 +519,7 @@ static void write_new_slots(void)
 }
 
 /* Nobody executes what this writes before add_entry_jmp() */
-static void add_new_slot(unsigned long func, unsigned long callee)
+static int add_new_slot(unsigned long func, unsigned long callee)
 {
 	struct ktrace_slot *slot = ktrace_take_slot(func);
 	struct ktrace_slot_pad *pad;
@@ -529,7 +531,7 @@ static void add_new_slot(unsigned long func, unsigned long callee)
 	i = new_slots.nr;
 	/* arch_ktrace_traceable() has seen that it can be done */
 	if (WARN_ON_ONCE(!slot || slot_code(func, slot, callee, &new_slots.codes[i])))
-		return;
+		return -EINVAL;
 
 	pad = &new_slots.pad_codes[i];
 	memset(pad->nops, BYTES_NOP1, sizeof(pad->nops));
@@ -538,6 +540,8 @@ static void add_new_slot(unsigned long func, unsigned long callee)
 	new_slots.addrs[i] = slot;
 	new_slots.pad_addrs[i] = slot_pad_of(func);
 	new_slots.nr++;
+
+	return 0;
 }
 
 /* The ENDBR that the function begins with when it is not traced, 0 if there is none */
@@ -580,11 +584,8 @@ static void set_call(u8 *call, unsigned long callee)
 {
 	const u8 *code = text_gen_insn(CALL_INSN_OPCODE, call, (void *)callee);
 
-	if (!memcmp(call, code, CALL_INSN_SIZE))
-		return;
-
-	queue_entry_jmps();
-	text_poke_queue(call, code, CALL_INSN_SIZE, NULL);
+	if (memcmp(call, code, CALL_INSN_SIZE))
+		queue_poke(call, code, CALL_INSN_SIZE, NULL);
 }
 
 static void trace_func(unsigned long func, unsigned long callee)
@@ -599,12 +600,12 @@ static void trace_func(unsigned long func, unsigned long callee)
 		add_entry_jmp(func, traced_jmp);
 }
 
-/* Its slot has the call, or add_new_slot() has failed */
+/* Its slot has the call */
 static void trace_by_slot(unsigned long func)
 {
 	u8 jmp[JMP8_INSN_SIZE];
 
-	if (!slot_of(func) || is_slot_traced(func))
+	if (is_slot_traced(func))
 		return;
 
 	slot_jmp(func, jmp);
@@ -621,8 +622,7 @@ static void untrace_func(unsigned long func)
 	if (slot)
 		slot_jmp(func, jmp);
 	/* The instruction that a slot has cannot be emulated: it is traced for the last time */
-	queue_entry_jmps();
-	text_poke_queue((void *)entry, code, JMP8_INSN_SIZE, slot ? jmp : skip_jmp);
+	queue_poke((void *)entry, code, JMP8_INSN_SIZE, slot ? jmp : skip_jmp);
 }
 
 /**
@@ -682,13 +682,7 @@ static int verify_func(unsigned long func, unsigned long callee)
 					      is_slot_right(func, callee));
 }
 
-/* Has the function a slot whose call is not what it is to be? */
-static bool is_slot_stale(const struct ktrace_slot *slot, unsigned long callee)
-{
-	return slot && slot_callee(slot) != callee;
-}
-
-/* Sees to it that the function has a slot. Sets @stale if the call of it is another. */
+/* Sees to it that the function has a slot. Sets @stale if it has one with another call. */
 static int prepare_slot(unsigned long func, unsigned long callee, bool *stale)
 {
 	struct ktrace_slot *slot = slot_of(func);
@@ -696,23 +690,26 @@ static int prepare_slot(unsigned long func, unsigned long callee, bool *stale)
 
 	if (ret)
 		return ret;
-
 	if (!slot)
-		add_new_slot(func, callee);
-	*stale |= is_slot_stale(slot, callee);
+		return add_new_slot(func, callee);
+
+	*stale |= slot_callee(slot) != callee;
 
 	return 0;
 }
 
 static int verify_record(struct dyn_ftrace *rec, int enable, bool *stale)
 {
+	struct ktrace_slot *slot;
+
 	switch (ftrace_test_record(rec, enable)) {
 	case FTRACE_UPDATE_MAKE_CALL:
 		if (is_endbr_free(rec->ip))
 			return verified(is_pad_right(rec->ip, 0));
 		return prepare_slot(rec->ip, ftrace_get_addr_new(rec), stale);
 	case FTRACE_UPDATE_MODIFY_CALL:
-		*stale |= is_slot_stale(slot_of(rec->ip), ftrace_get_addr_new(rec));
+		slot = slot_of(rec->ip);
+		*stale |= slot && slot_callee(slot) != ftrace_get_addr_new(rec);
 		fallthrough;
 	case FTRACE_UPDATE_MAKE_NOP:
 		return verify_func(rec->ip, ftrace_get_addr_curr(rec));
@@ -793,7 +790,7 @@ void ftrace_replace_code(int enable)
 /* A module is loaded while its functions are to be traced */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
-	bool stale = false;
+	bool stale = false;	/* It was never traced */
 	int ret;
 
 	if (is_endbr_free(rec->ip))

@@ -130,8 +130,13 @@ static size_t with_nul(struct rng *rng, char *buf)
 {
 	size_t len = words(rng, buf);
 
-	for (unsigned int n = 1 + pick(rng, 3); len && n; n--)
-		buf[pick(rng, len)] = '\0';
+	for (unsigned int n = 1 + pick(rng, 3); len && n; n--) {
+		size_t i = pick(rng, len);
+
+		/* A word that ends behind its first character: all functions */
+		if (!careful || !i || buf[i - 1] != '*')
+			buf[i] = '\0';
+	}
 
 	return len;
 }
