@@ -32,14 +32,17 @@
  *
  * A task may have executed the call of an entry, or be in a trampoline, when the
  * call site is patched to another entry. It calls the tracers that the function had
- * before, as ftrace does without the multiplexer. If the old entry then moved to a
- * combination with a new tracer, the task could call it for a function that it does
- * not want; livepatch would redirect the task to the replacement of another
- * function. So an entry that call sites have left does not move, until a grace
- * period of Tasks RCU and of Tasks Rude RCU has passed. There are two exceptions: a
- * tracer that wants all functions, and one that is being unregistered. A tracer
- * whose filter changes, or that is registered again, may be called for a function
- * that it wanted before, as without the multiplexer.
+ * before. Without the multiplexer, this happens to functions with a single tracer:
+ * for others, ftrace_ops_list_func() tests the filters.
+ *
+ * If the old entry then moved to a combination with a new tracer, the task could
+ * call it for a function that it does not want; livepatch would redirect the task to
+ * the replacement of another function. So an entry that call sites have left does
+ * not move, until a grace period of Tasks RCU and of Tasks Rude RCU has passed. There
+ * are two exceptions: a tracer that wants all functions, and one that is being
+ * unregistered. A tracer whose filter changes, or that is registered again, may be
+ * called for a function that it wanted before. A callback that must not be called
+ * tests its filter itself: function_trace_probe_call().
  *
  * Protected by ftrace_lock.
  */
