@@ -226,9 +226,10 @@ bool ftrace_mux_empty_mods(struct ftrace_iterator *iter)
 int ftrace_mux_copy_mods(struct ftrace_iterator *iter)
 {
 	struct list_head *mods = &iter->mux_mods;
+	bool at_once;
 	int ret = 0;
 
-	if (!iter->mod_head || iter->mod_head == mods)
+	if (!iter->mod_head || iter->mod_head == mods || iter->mux_undo)
 		return 0;
 
 	guard(mutex)(&ftrace_lock);
@@ -237,8 +238,7 @@ int ftrace_mux_copy_mods(struct ftrace_iterator *iter)
 		return -ENODEV;
 
 	/* As without the multiplexer, it takes effect at once if there is one tracer */
-	if (iter->mux_writer && !iter->mux_seq && ftrace_mux_count_users(iter->tr) <= 1)
-		return 0;
+	at_once = iter->mux_writer && !iter->mux_seq && ftrace_mux_count_users(iter->tr) <= 1;
 
 	INIT_LIST_HEAD(mods);
 	if (!is_follower(iter->ops, iter->tr))
@@ -246,6 +246,8 @@ int ftrace_mux_copy_mods(struct ftrace_iterator *iter)
 							     iter->flags & FTRACE_ITER_FILTER));
 	if (ret)
 		ftrace_free_mods(mods);
+	else if (at_once)
+		iter->mux_undo = true;
 	else
 		iter->mod_head = mods;
 
@@ -480,14 +482,22 @@ void ftrace_mux_filter_commit(struct ftrace_iterator *iter)
  * ftrace_mux_filter_drop - free what was not made the filter
  * @iter: the iterator of the filter; its hash is left to the caller
  *
+ * If a name was wrong, also undoes what has taken effect at once.
+ *
  * Context: process context, takes ftrace_lock.
  */
 void ftrace_mux_filter_drop(struct ftrace_iterator *iter)
 {
-	if (iter->mod_head != &iter->mux_mods)
+	struct list_head *mods = iter->mod_head;
+
+	if (mods != &iter->mux_mods && !iter->mux_undo)
 		return;
 
 	guard(mutex)(&ftrace_lock);
+	if (iter->mux_undo && iter->failed) {
+		ftrace_free_mods(mods);
+		list_splice_init(&iter->mux_mods, mods);
+	}
 	ftrace_free_mods(&iter->mux_mods);
 }
 
