@@ -323,14 +323,17 @@ bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool
 
 /* Step 2: get ready */
 
-/* Functions without an entry have no tracer but the one that comes, or are looked up */
+/*
+ * Functions without an entry have no tracer but the one that comes, or are looked up.
+ * They get none for a stub, which is never called, and none for a direct call alone.
+ */
 static bool first_set(struct ftrace_mux_set *set)
 {
 	if (!is_power_of_2(ftrace_mux_no_entry.changes))
 		return false;
 
 	set->ops[0] = changes[ilog2(ftrace_mux_no_entry.changes)].ops;
-	set->nr = !(set->ops[0]->flags & FTRACE_OPS_FL_STUB);
+	set->nr = !(set->ops[0]->flags & (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_DIRECT));
 	set->graph = 0;
 
 	return changes[ilog2(ftrace_mux_no_entry.changes)].add;
