@@ -2,7 +2,8 @@
 /*
  * Function tracer multiplexer: the IDs of tracers.
  *
- * A tracer gets the lowest free ID when it is registered, and keeps it. The masks
+ * A tracer gets the lowest free ID when it is registered, and keeps it. Direct calls,
+ * of which there may be many, leave the IDs to the tracers of many functions. The masks
  * in the record of a function (struct dyn_ftrace) consist of these IDs. The tracers
  * with the lowest IDs have static trampolines for all of their combinations, which
  * find the ftrace_ops of an ID in a table. A tracer without an ID lacks only that:
@@ -72,7 +73,7 @@ static void set_owner(unsigned int id, struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_get_id - give a tracer an ID, if one is free
+ * ftrace_mux_get_id - give a tracer an ID, if it needs one, and one is free
  * @ops: the tracer, on no call site yet
  *
  * Context: ftrace_lock held.
@@ -83,8 +84,8 @@ void ftrace_mux_get_id(struct ftrace_ops *ops)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	/* Stubs are counted, but never called */
-	if (ops->flags & FTRACE_OPS_FL_STUB)
+	/* Stubs are counted, but never called. A user cannot name a direct call. */
+	if (ops->flags & (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_DIRECT))
 		return;
 
 	for (int id = FTRACE_MUX_IDS - 1; id >= 0; id--) {
