@@ -518,11 +518,12 @@ bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
 /**
  * ftrace_mux_combo_set_calls - patch the calls of a tracer in all trampolines
  * @ops: the tracer
- * @silent: call ftrace_stub() instead of its function
+ * @silent: whether they are to call ftrace_stub(). If not, they call what they would
+ *	call if they were made now: the function of @ops may have changed.
  *
- * A tracer that could not be unregistered because ftrace has failed is silenced, and
- * may be freed. Call sites and entries stay as they are. A task may still be in its
- * function until a grace period of both flavors of Tasks RCU has passed.
+ * A tracer that could not be unregistered because ftrace has failed is silenced. Call
+ * sites and entries stay as they are. A task may still be in its function until a grace
+ * period of both flavors of Tasks RCU has passed. Then it may be freed.
  *
  * Context: process context, may sleep; ftrace_lock held.
  */
