@@ -78,12 +78,11 @@ static struct {
 
 static struct ftrace_mux_entry *touched_entries;
 
-/* What target() goes by */
-static enum {
-	TARGET_CURRENT,		/* nothing changes */
-	TARGET_NEXT,		/* the functions that have been touched change */
-	TARGET_BY_FILTERS,	/* any function may change */
-} target_mode;
+/*
+ * Any function may change: target() goes by the filters. If not, only the functions that
+ * have been touched change.
+ */
+static bool all_by_filters;
 
 /* An update could not get memory for all functions */
 static bool no_memory;
@@ -148,14 +147,11 @@ static struct ftrace_mux_entry *target(struct dyn_ftrace *rec)
 	if (!ftrace_mux_enabled || !ftrace_rec_count(rec) || is_direct(rec))
 		return NULL;
 
-	if (target_mode == TARGET_BY_FILTERS)
+	if (all_by_filters || (entry->touched && is_by_filters(entry, rec)))
 		return find_by_filters(rec);
 
-	if (target_mode == TARGET_NEXT && entry->touched) {
-		if (is_by_filters(entry, rec))
-			return find_by_filters(rec);
+	if (entry->touched)
 		entry = entry->next;
-	}
 
 	return entry == &ftrace_mux_no_entry ? NULL : entry;
 }
@@ -448,8 +444,7 @@ static void prepare_recs(void)
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		if (target_mode == TARGET_BY_FILTERS ||
-		    is_by_filters(ftrace_mux_rec_entry(rec), rec))
+		if (all_by_filters || is_by_filters(ftrace_mux_rec_entry(rec), rec))
 			prepare_by_filters(rec);
 		cond_resched();
 	}
@@ -490,10 +485,10 @@ bool ftrace_mux_prepare(void)
 	if (!ftrace_mux_enabled)
 		return true;
 
-	target_mode = ftrace_check_all ? TARGET_BY_FILTERS : TARGET_NEXT;
-	if (target_mode == TARGET_NEXT)
+	all_by_filters = ftrace_check_all;
+	if (!all_by_filters)
 		sites = plan_entries();
-	if (target_mode == TARGET_BY_FILTERS || any_by_filters())
+	if (all_by_filters || any_by_filters())
 		prepare_recs();
 	ftrace_mux_patch_entries();
 
@@ -517,7 +512,7 @@ void ftrace_mux_prepare_rec(struct dyn_ftrace *rec)
 	if (!ftrace_mux_enabled || !ftrace_enabled)
 		return;
 
-	target_mode = TARGET_BY_FILTERS;
+	all_by_filters = true;
 	prepare_by_filters(rec);
 	ftrace_mux_patch_entries();
 }
@@ -546,7 +541,7 @@ void ftrace_mux_updated(void)
 	}
 	nr_changes = 0;
 	touching.ops = NULL;
-	target_mode = TARGET_CURRENT;
+	all_by_filters = false;
 	if (ftrace_mux_left)
 		ftrace_mux_request_sweep();
 }
