@@ -84,6 +84,12 @@ static struct ftrace_mux_entry *touched_entries;
  */
 static bool all_by_filters;
 
+/* What find_by_filters() has found last in this update: it is asked again at once */
+static struct {
+	struct dyn_ftrace	*rec;
+	struct ftrace_mux_entry	*entry;
+} found;
+
 /* An update could not get memory for all functions */
 static bool no_memory;
 
@@ -103,16 +109,19 @@ static bool is_direct(const struct dyn_ftrace *rec)
 
 static struct ftrace_mux_entry *find_by_filters(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_combo *combo;
+	struct ftrace_mux_combo *combo = NULL;
 
-	if (!ftrace_mux_collect(rec, &scratch) || !scratch.nr)
-		return NULL;
+	if (found.rec == rec)
+		return found.entry;
 
-	combo = ftrace_mux_combo_find(&scratch);
-	if (!combo)
-		return NULL;
+	if (ftrace_mux_collect(rec, &scratch) && scratch.nr)
+		combo = ftrace_mux_combo_find(&scratch);
 
-	return list_first_entry_or_null(&combo->entries, struct ftrace_mux_entry, node);
+	found.rec = rec;
+	found.entry = combo ? list_first_entry_or_null(&combo->entries,
+						       struct ftrace_mux_entry, node) : NULL;
+
+	return found.entry;
 }
 
 /* Have an entry ready for what find_by_filters() looks for */
@@ -481,6 +490,7 @@ bool ftrace_mux_prepare(void)
 	ftrace_check_all |= no_memory;
 	no_memory = false;
 	had_graph_sets = ftrace_mux_graph_manager();
+	found.rec = NULL;
 
 	if (!ftrace_mux_enabled)
 		return true;
@@ -513,6 +523,7 @@ void ftrace_mux_prepare_rec(struct dyn_ftrace *rec)
 		return;
 
 	all_by_filters = true;
+	found.rec = NULL;
 	prepare_by_filters(rec);
 	ftrace_mux_patch_entries();
 }
@@ -542,6 +553,7 @@ void ftrace_mux_updated(void)
 	nr_changes = 0;
 	touching.ops = NULL;
 	all_by_filters = false;
+	found.rec = NULL;
 	if (ftrace_mux_left)
 		ftrace_mux_request_sweep();
 }
