@@ -57,8 +57,6 @@ struct ftrace_mux_filter {
  * @id: ID of the tracer plus one; 0 if it has none
  * @is_default: set_ftrace_filter of @tr changes the filter of this tracer
  * @chosen: became the default by a write to function_tracers
- * @private_filter: the tracer never uses the filter of the function tracer,
- *	see ftrace_mux_has_files()
  * @held: keep @is_default and @chosen while the tracer is unregistered, see
  *	ftrace_mux_hold_default()
  * @waits_later: see ftrace_mux_wait_later()
@@ -75,7 +73,6 @@ struct ftrace_mux_tracer {
 	u32			name_hash : 24;
 	bool			is_default : 1;
 	bool			chosen : 1;
-	bool			private_filter : 1;
 	bool			held : 1;
 	bool			waits_later : 1;
 };

@@ -141,6 +141,15 @@ static const char *base_name(struct ftrace_ops *ops, char *buf)
 	return name ?: "unknown";
 }
 
+/* Whether @ops never uses the filter of the function tracer of its instance */
+static bool has_private_filter(struct ftrace_ops *ops)
+{
+	struct trace_array *tr = ops->mux.tr;
+
+	return ops->func_hash == &ops->local_hash && !ops->mux.filter &&
+	       ops != (tr ? tr->ops : &global_ops);
+}
+
 /**
  * ftrace_mux_has_files - whether set_ftrace_filter is about a tracer
  * @ops: the tracer
@@ -158,7 +167,7 @@ bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr)
 
 	return ops->flags & FTRACE_OPS_FL_USER &&
 	       ops->mux.tr == ftrace_mux_instance(tr) &&
-	       (!ops->mux.private_filter || ops->mux.chosen);
+	       (ops->mux.chosen || !has_private_filter(ops));
 }
 
 /**
@@ -257,9 +266,6 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 	}
 	ops->mux.nr = nr;
 
-	ops->mux.private_filter = ops->func_hash == &ops->local_hash &&
-				  ops != (tr ? tr->ops : &global_ops) &&
-				  !ops->mux.filter;
 	ops->mux.seq = ++last_seq;
 	def = ftrace_mux_get_default(tr);
 	list_add_tail(&ops->mux.node, &ftrace_mux_tracers);
