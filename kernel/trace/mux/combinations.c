@@ -202,8 +202,6 @@ static struct fgraph_set *create_graph_set(unsigned long graph)
 	list_for_each_entry(gops, &graph_manager->subop_list, ops.list) {
 		if (!(graph & BIT(gops->idx)))
 			continue;
-		/* A graph tracer that could not be removed may have the index of another */
-		graph &= ~BIT(gops->idx);
 		set->nr++;
 		set->gops[set->nr - 1].gops = gops;
 		set->gops[set->nr - 1].idx = gops->idx;
