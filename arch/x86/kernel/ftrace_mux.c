@@ -20,11 +20,6 @@
 #include <asm/ftrace_mux.h>
 #include <asm/text-patching.h>
 
-/* Where the call of a traced function is, from the ip of its record */
-#ifndef ftrace_call_address
-#define ftrace_call_address(ip)	(ip)
-#endif
-
 /*
  * The third argument of the call that each static trampoline makes for an ID. Read
  * by the trampolines. Written under ftrace_lock, and changed only while no task can
@@ -163,11 +158,17 @@ void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int
 	queue_insn(call, text_gen_insn(CALL_INSN_OPCODE, call, call_dest(func)));
 }
 
+#if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
+/* Where the call of a traced function is, from the ip of its record */
+#ifndef ftrace_call_address
+#define ftrace_call_address(ip)	(ip)
+#endif
+
 /**
  * arch_ftrace_mux_callee - what a call site calls
  * @ip: address of the call site
  *
- * For checks only: the record of a function tells what its call site calls.
+ * For check.c only: the record of a function tells what its call site calls.
  *
  * Context: ftrace_lock held, which keeps the site from being rewritten.
  *
@@ -185,6 +186,7 @@ unsigned long arch_ftrace_mux_callee(unsigned long ip)
 
 	return ip + CALL_INSN_SIZE + insn.disp;
 }
+#endif
 
 /* A page of code that is read-only when in use, and full of breakpoints */
 static void *alloc_code(unsigned int pages)
