@@ -14,7 +14,6 @@ struct dyn_ftrace;
 struct fgraph_ops;
 struct fgraph_set;
 struct ftrace_ops;
-struct ftrace_ops_hash;
 struct ftrace_regs;
 struct trace_array;
 
@@ -28,19 +27,14 @@ struct trace_array;
 
 /**
  * struct ftrace_mux_filter - for a tracer that follows the function tracer's filter
- *	until it is given one of its own
- * @node: link in the list of filters that were split from that of the function
- *	tracer; protected by ftrace_mux_files_mutex
+ *	until it is given one of its own: the profiler
  * @ops: the tracer
- * @shared_hash: the filter of the function tracer
  * @mod_trace: filters of its own for modules that are not loaded yet
  * @mod_notrace: the same for its notrace list
  * @own: has a filter of its own
  */
 struct ftrace_mux_filter {
-	struct list_head	node;
 	struct ftrace_ops	*ops;
-	struct ftrace_ops_hash	*shared_hash;
 	struct list_head	mod_trace;
 	struct list_head	mod_notrace;
 	bool			own;

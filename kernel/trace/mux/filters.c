@@ -27,17 +27,54 @@
  */
 DEFINE_MUTEX(ftrace_mux_files_mutex);
 
-/*
- * All tracers whose filter has been split from that of the function tracer,
- * registered or not. Protected by ftrace_mux_files_mutex.
+/* The filter of the function tracer, which the profiler follows */
+static struct ftrace_ops_hash *const shared_hash = &global_ops.local_hash;
+
+static struct ftrace_mux_filter profiler_filter = {
+	.mod_trace	= LIST_HEAD_INIT(profiler_filter.mod_trace),
+	.mod_notrace	= LIST_HEAD_INIT(profiler_filter.mod_notrace),
+};
+
+/**
+ * ftrace_mux_share_filter - let the profiler start with the function tracer's filter
+ * @ops: the profiler's, before it is registered, but after ftrace_mux_init_tracer()
+ *
+ * It keeps the filter of the function tracer until it is given another.
+ *
+ * Context: process context, may sleep; takes ftrace_lock.
  */
-static LIST_HEAD(ftrace_mux_filters);
+void ftrace_mux_share_filter(struct ftrace_ops *ops)
+{
+	guard(mutex)(&ftrace_lock);
+
+	if (ops->flags & FTRACE_OPS_FL_ENABLED ||
+	    WARN_ON_ONCE(profiler_filter.ops && profiler_filter.ops != ops))
+		return;
+
+	if (!profiler_filter.own)
+		ops->func_hash = shared_hash;
+	ops->mux.filter = &profiler_filter;
+	profiler_filter.ops = ops;
+}
+
+/*
+ * The profiler, registered or not, if its filter has been split from that of the
+ * function tracer
+ */
+static struct ftrace_ops *split_profiler(void)
+{
+	struct ftrace_ops *ops = profiler_filter.ops;
+
+	lockdep_assert_held(&ftrace_mux_files_mutex);
+
+	return ops && ops->func_hash != shared_hash ? ops : NULL;
+}
 
 /**
  * ftrace_mux_visit_hashes - look at all filters that the instances do not have
- * @func: called for the filter hash and the notrace hash of each tracer whose
- *	filter was split from that of the function tracer, registered or not,
- *	with the regex_lock of the filter held
+ * @func: called for the filter hash and the notrace hash of the profiler, registered
+ *	or not, if its filter was split from that of the function tracer, with the
+ *	regex_lock of the filter held
  * @data: passed to @func
  *
  * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
@@ -45,20 +82,22 @@ static LIST_HEAD(ftrace_mux_filters);
  */
 void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
 {
-	struct ftrace_mux_filter *filter;
+	struct ftrace_ops_hash *hash;
+	struct ftrace_ops *ops;
 
 	guard(mutex)(&ftrace_mux_files_mutex);
 
-	list_for_each_entry(filter, &ftrace_mux_filters, node) {
-		struct ftrace_ops_hash *hash = &filter->ops->local_hash;
-		struct mutex *lock = &hash->regex_lock;
+	ops = split_profiler();
+	if (!ops)
+		return;
 
-		guard(mutex)(lock);
-		func(rcu_dereference_protected(hash->filter_hash, lockdep_is_held(lock)),
-		     data);
-		func(rcu_dereference_protected(hash->notrace_hash, lockdep_is_held(lock)),
-		     data);
-	}
+	hash = ops->func_hash;
+
+	guard(mutex)(&hash->regex_lock);
+	func(rcu_dereference_protected(hash->filter_hash,
+				       lockdep_is_held(&hash->regex_lock)), data);
+	func(rcu_dereference_protected(hash->notrace_hash,
+				       lockdep_is_held(&hash->regex_lock)), data);
 }
 
 #ifdef CONFIG_MODULES
@@ -73,16 +112,17 @@ void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
  */
 void ftrace_mux_process_mods(char *mod)
 {
-	struct ftrace_mux_filter *filter;
+	struct ftrace_mux_filter *filter = &profiler_filter;
 
 	guard(mutex)(&ftrace_mux_files_mutex);
 
-	list_for_each_entry(filter, &ftrace_mux_filters, node) {
-		if (!list_empty(&filter->mod_trace))
-			ftrace_process_mod_list(&filter->mod_trace, filter->ops, mod, true);
-		if (!list_empty(&filter->mod_notrace))
-			ftrace_process_mod_list(&filter->mod_notrace, filter->ops, mod, false);
-	}
+	if (!split_profiler())
+		return;
+
+	if (!list_empty(&filter->mod_trace))
+		ftrace_process_mod_list(&filter->mod_trace, filter->ops, mod, true);
+	if (!list_empty(&filter->mod_notrace))
+		ftrace_process_mod_list(&filter->mod_notrace, filter->ops, mod, false);
 }
 #endif
 
@@ -90,7 +130,7 @@ void ftrace_mux_process_mods(char *mod)
 
 static bool has_shared_hash(struct ftrace_ops *ops)
 {
-	return ops->mux.filter && ops->func_hash == ops->mux.filter->shared_hash;
+	return ops->mux.filter && ops->func_hash == shared_hash;
 }
 
 /*
@@ -100,18 +140,15 @@ static bool has_shared_hash(struct ftrace_ops *ops)
  */
 static int split_filter(struct ftrace_ops *ops)
 {
-	struct ftrace_ops_hash *shared = ops->mux.filter->shared_hash;
 	int ret;
 
-	guard(mutex)(&shared->regex_lock);
+	guard(mutex)(&shared_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
 	/* Frees the hashes that join_filter() has left */
-	ret = ftrace_mux_copy_filter(&ops->local_hash, shared);
+	ret = ftrace_mux_copy_filter(&ops->local_hash, shared_hash);
 	if (ret)
 		return ret;
-
-	list_add(&ops->mux.filter->node, &ftrace_mux_filters);
 
 	/* What a file that had been opened before join_filter() has left there */
 	ftrace_free_mods(&ops->mux.filter->mod_trace);
@@ -132,9 +169,8 @@ static void join_filter(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_mux_files_mutex);
 	lockdep_assert_held(&ftrace_lock);
 
-	list_del(&ops->mux.filter->node);
 	/* A reader of the new pointer must see the new hashes */
-	smp_store_release(&ops->func_hash, ops->mux.filter->shared_hash);
+	smp_store_release(&ops->func_hash, shared_hash);
 }
 
 /*
@@ -151,7 +187,7 @@ static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
 		return false;
 
 	for_each_ftrace_mux_tracer(other) {
-		if (other->func_hash == ops->mux.filter->shared_hash)
+		if (other->func_hash == shared_hash)
 			return false;
 	}
 
@@ -165,14 +201,12 @@ static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
  */
 static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
 {
-	struct ftrace_ops_hash *shared = ops->mux.filter->shared_hash;
-
 	lockdep_assert_held(&ftrace_mux_files_mutex);
 
-	guard(mutex)(&shared->regex_lock);
+	guard(mutex)(&shared_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
-	if (!is_alone(ops, tr) || ftrace_mux_copy_filter(shared, ops->func_hash))
+	if (!is_alone(ops, tr) || ftrace_mux_copy_filter(shared_hash, ops->func_hash))
 		return;
 
 	ftrace_free_mods(&tr->mod_trace);

@@ -66,7 +66,6 @@ extern struct list_head ftrace_mux_tracers;
 void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 			    struct trace_array *tr);
 int ftrace_mux_copy_filter(struct ftrace_ops_hash *to, const struct ftrace_ops_hash *from);
-void ftrace_mux_share_filter(struct ftrace_ops *ops);
 void ftrace_mux_register(struct ftrace_ops *ops);
 void ftrace_mux_link(struct ftrace_ops *ops);
 void ftrace_mux_unlink(struct ftrace_ops *ops);
@@ -178,6 +177,7 @@ ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *
 			       size_t cnt, loff_t *ppos);
 void ftrace_mux_regex_commit(struct ftrace_iterator *iter);
 bool ftrace_mux_release_sections(struct ftrace_iterator *iter);
+void ftrace_mux_share_filter(struct ftrace_ops *ops);
 void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data);
 void ftrace_mux_process_mods(char *mod);
 void ftrace_mux_files_lock(struct ftrace_ops *ops);

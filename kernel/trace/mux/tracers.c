@@ -97,35 +97,6 @@ void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 	ops->mux.tr = ftrace_mux_instance(tr);
 }
 
-/* There is one tracer that follows the filter of the function tracer: the profiler */
-static struct ftrace_mux_filter profiler_filter = {
-	.shared_hash	= &global_ops.local_hash,
-	.mod_trace	= LIST_HEAD_INIT(profiler_filter.mod_trace),
-	.mod_notrace	= LIST_HEAD_INIT(profiler_filter.mod_notrace),
-};
-
-/**
- * ftrace_mux_share_filter - let the profiler start with the function tracer's filter
- * @ops: the profiler's, before it is registered, but after ftrace_mux_init_tracer()
- *
- * It keeps the filter of the function tracer until it is given another.
- *
- * Context: process context, may sleep; takes ftrace_lock.
- */
-void ftrace_mux_share_filter(struct ftrace_ops *ops)
-{
-	guard(mutex)(&ftrace_lock);
-
-	if (ops->flags & FTRACE_OPS_FL_ENABLED ||
-	    WARN_ON_ONCE(profiler_filter.ops && profiler_filter.ops != ops))
-		return;
-
-	profiler_filter.ops = ops;
-	ops->mux.filter = &profiler_filter;
-	if (!profiler_filter.own)
-		ops->func_hash = profiler_filter.shared_hash;
-}
-
 /* The name of @ops before it is made unique, in @buf if it is not a constant */
 static const char *base_name(struct ftrace_ops *ops, char *buf)
 {
