@@ -13,6 +13,7 @@
 struct dyn_ftrace;
 struct ftrace_hash;
 struct module;
+struct pt_regs;
 
 /*
  * An entry of .ktrace_sites, which objtool writes: the distance from the entry to the
@@ -23,13 +24,6 @@ struct module;
 #define KTRACE_SITE_PADDING	1	/* no instruction may be moved */
 #define KTRACE_SITE_ONE_INSN	2	/* only the first instruction may be moved */
 
-enum ktrace_obstacle {
-	KTRACE_NO_OBSTACLE,
-	KTRACE_PADDING_USED,	/* there is code in front of the function, or no padding */
-	KTRACE_INSN_SHORT,	/* the first instruction has one byte */
-	KTRACE_INSN_FIXED,	/* the first instruction cannot be executed elsewhere */
-};
-
 #ifdef CONFIG_KTRACE
 bool ktrace_allows(struct dyn_ftrace *rec);
 bool ktrace_restricts(void);
@@ -39,17 +33,18 @@ int ktrace_add_text(struct module *mod, s32 *sites, unsigned int nr);
 int ktrace_site_class(unsigned long func);
 
 int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int nr);
-enum ktrace_obstacle arch_ktrace_obstacle(unsigned long func, unsigned int class);
 int arch_ktrace_prepare(void);
 int arch_ktrace_start(void);
-void ktrace_free_slots(struct module *mod);
+void arch_ktrace_free(struct module *mod);
+void ktrace_remove_int3(unsigned long start, unsigned long end);
 bool ktrace_is_slot(unsigned long ip);
+unsigned long ktrace_resume(unsigned long func);
 
 unsigned long ktrace_func_at(unsigned long addr);
-bool ktrace_has_endbr(unsigned long func);
 void ktrace_untraced_code(unsigned long addr, u8 *buf);
 unsigned long ktrace_text_address(unsigned long ip);
 unsigned long ktrace_unwind_ip(unsigned long ip);
+bool ktrace_int3_handler(struct pt_regs *regs);
 #else
 static inline bool ktrace_allows(struct dyn_ftrace *rec) { return true; }
 static inline bool ktrace_restricts(void) { return false; }
@@ -57,13 +52,15 @@ static inline void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void 
 				    void *data) { }
 static inline int ktrace_site_class(unsigned long func) { return -ENOENT; }
 static inline int arch_ktrace_prepare(void) { return 0; }
-static inline void ktrace_free_slots(struct module *mod) { }
+static inline void arch_ktrace_free(struct module *mod) { }
+static inline void ktrace_remove_int3(unsigned long start, unsigned long end) { }
 static inline bool ktrace_is_slot(unsigned long ip) { return false; }
+static inline unsigned long ktrace_resume(unsigned long func) { return 0; }
 static inline unsigned long ktrace_func_at(unsigned long addr) { return 0; }
-static inline bool ktrace_has_endbr(unsigned long func) { return false; }
 static inline void ktrace_untraced_code(unsigned long addr, u8 *buf) { }
 static inline unsigned long ktrace_text_address(unsigned long ip) { return ip; }
 static inline unsigned long ktrace_unwind_ip(unsigned long ip) { return 0; }
+static __always_inline bool ktrace_int3_handler(struct pt_regs *regs) { return false; }
 #endif
 
 /* Is @word on the stack the return address that stack traces have as @ip? */

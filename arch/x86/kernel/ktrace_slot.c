@@ -36,10 +36,31 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
+#include "ktrace_reloc.h"
 #include "ktrace_slot.h"
 
 static_assert(sizeof(struct ktrace_slot) == 32);
 static_assert(offsetof(struct ktrace_slot, code) == -KTRACE_DISTANCE);
+
+/**
+ * ktrace_displace - make the code that a slot has in place of an instruction
+ * @entry: address of the instruction
+ * @to: address of the code
+ * @code: is filled; KTRACE_SLOT_CODE bytes
+ *
+ * Context: any.
+ *
+ * Return: the length of the instruction; an error of ktrace_relocate().
+ */
+int ktrace_displace(unsigned long entry, unsigned long to, u8 *code)
+{
+	struct ktrace_moved moved;
+	int ret;
+
+	ret = ktrace_relocate((void *)entry, entry, 1, code, to, KTRACE_SLOT_CODE, &moved);
+
+	return ret ?: moved.len;
+}
 
 struct slot_area {
 	struct list_head	list;

@@ -14,7 +14,6 @@
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/ktrace.h>
-#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/seq_file.h>
@@ -32,7 +31,8 @@ static struct ftrace_ops ktrace_ops = {
  * ktrace_allows - may the code of a function be patched?
  * @rec: the record of the function
  *
- * What changes the ip is always allowed: to leave out a function of a live patch is not
+ * What changes the ip, and direct calls, are always allowed: to leave out a function of a
+ * live patch, or one whose return value a BPF program of a security module decides, is not
  * safe.
  *
  * Context: ftrace_lock held.
@@ -43,7 +43,8 @@ bool ktrace_allows(struct dyn_ftrace *rec)
 {
 	struct ftrace_hash *hash;
 
-	if (!(ktrace_ops.flags & FTRACE_OPS_FL_INITIALIZED) || rec->flags & FTRACE_FL_IPMODIFY)
+	if (!(ktrace_ops.flags & FTRACE_OPS_FL_INITIALIZED) ||
+	    rec->flags & (FTRACE_FL_IPMODIFY | FTRACE_FL_DIRECT))
 		return true;
 
 	hash = ftrace_locked_hash(ktrace_ops.func_hash->filter_hash);
@@ -108,16 +109,12 @@ static ssize_t ktrace_read(struct file *file, char __user *ubuf, size_t cnt, lof
 /* Why a name has not matched */
 enum {
 	ERR_NO_SYMBOL,
-	ERR_PADDING,
-	ERR_INSN_SHORT,
 	ERR_INSN_FIXED,
 	ERR_NOTRACE,
 };
 
 static const char * const errors[] = {
 	[ERR_NO_SYMBOL]		= "No such function",
-	[ERR_PADDING]		= "The padding of the function is in use",
-	[ERR_INSN_SHORT]	= "The first instruction of the function is too short",
 	[ERR_INSN_FIXED]	= "The first instruction of the function cannot be moved",
 	[ERR_NOTRACE]		= "The function must not be traced",
 };
@@ -125,32 +122,14 @@ static const char * const errors[] = {
 static int why_not(const char *name)
 {
 	unsigned long func = kallsyms_lookup_name(name);
-	struct module *mod;
-	int class;
 
 	/* For the module */
 	guard(preempt)();
 
 	if (!func || !kernel_text_address(func))
 		return ERR_NO_SYMBOL;
-	class = ktrace_site_class(func);
-	if (class < 0)
-		return ERR_NOTRACE;
 
-	mod = __module_text_address(func);
-	if (mod && is_livepatch_module(mod))
-		class = KTRACE_SITE_PADDING;
-
-	switch (arch_ktrace_obstacle(func, class)) {
-	case KTRACE_PADDING_USED:
-		return ERR_PADDING;
-	case KTRACE_INSN_SHORT:
-		return ERR_INSN_SHORT;
-	case KTRACE_INSN_FIXED:
-		return ERR_INSN_FIXED;
-	default:
-		return ERR_NOTRACE;
-	}
+	return ktrace_site_class(func) < 0 ? ERR_NOTRACE : ERR_INSN_FIXED;
 }
 
 /* The parsers of open files */
@@ -218,6 +197,9 @@ static int ktrace_release(struct inode *inode, struct file *file)
 		if (!iter->failed && trace_parser_loaded(&iter->parser))
 			process_word(iter);
 		trace_parser_clear(&iter->parser);
+		/* Keep what others have written since the file was opened */
+		if (!iter->written)
+			iter->failed = true;
 		changed = !iter->failed;
 	}
 

@@ -21,6 +21,7 @@
 
 #include <asm/cpufeature.h>
 #include <asm/ibt.h>
+#include <asm/linkage.h>
 #include <asm/text-patching.h>
 #include <asm/unwind.h>
 
@@ -36,6 +37,7 @@
 #define SLOT_JMP	(-5)
 #define SLOT_CALL	4
 #define SLOT_CODE	9
+#define PUSH_RBX	0x53
 
 /* The functions. @nr keeps the compiler from using one for all. */
 #define TEST_FUNC(name, nr)							\
@@ -60,7 +62,14 @@ static noinline unsigned long ktrace_test_calling(void)
 	return (unsigned long)__builtin_return_address(0);
 }
 
-static unsigned long traced, other, untraced, pointed, local, calling;
+/* Has no ENDBR, and saves a register by an instruction of one byte */
+static noinline unsigned long ktrace_test_pushing(void)
+{
+	asm volatile("" : : : "rbx", "memory");
+	return (unsigned long)__builtin_return_address(0);
+}
+
+static unsigned long traced, other, untraced, pointed, local, calling, pushing;
 /* The one that the tests of stacks are about */
 static unsigned long subject;
 
@@ -80,12 +89,17 @@ static int ktrace_test_suite_init(struct kunit_suite *suite)
 	untraced = called_before(ktrace_test_untraced());
 	local = called_before(ktrace_test_local());
 	calling = called_before(ktrace_test_calling());
+	pushing = called_before(ktrace_test_pushing());
 	pointed = (unsigned long)ktrace_test_pointed;
 
-	return traced && other && untraced && local && calling ? 0 : -EINVAL;
+	return traced && other && untraced && local && calling && pushing ? 0 : -EINVAL;
 }
 
 /* The tracers */
+
+/* A callback that has all registers unwinds from them */
+static bool unwind_registers;
+static notrace void unwind_from(struct pt_regs *regs);
 
 #define NR_TRACERS	2
 
@@ -104,6 +118,8 @@ static notrace void ktrace_test_callback##nr(unsigned long ip,			\
 {										\
 	tracers[nr].calls++;							\
 	tracers[nr].ip = ip;							\
+	if (unwind_registers)							\
+		unwind_from(ftrace_get_regs(fregs));				\
 }
 
 TEST_CALLBACK(0)
@@ -178,6 +194,37 @@ static void stop_graph(void)
 	graph.used = false;
 }
 
+/* The direct call */
+
+unsigned int ktrace_test_direct_calls;
+
+asm("	.pushsection	.text, \"ax\", @progbits\n"
+    "	.type		ktrace_test_direct, @function\n"
+    "	.globl		ktrace_test_direct\n"
+    "ktrace_test_direct:\n"
+	ASM_ENDBR
+    "	incl	ktrace_test_direct_calls(%rip)\n"
+	ASM_RET
+    "	.size		ktrace_test_direct, .-ktrace_test_direct\n"
+    "	.popsection\n");
+
+static struct ftrace_ops direct;
+
+static void start_direct(struct kunit *test, unsigned long func)
+{
+	memset(&direct, 0, sizeof(direct));
+	ktrace_test_direct_calls = 0;
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&direct, func, 0, 1));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_direct(&direct,
+							(unsigned long)ktrace_test_direct));
+}
+
+static void stop_direct(void)
+{
+	if (direct.flags & FTRACE_OPS_FL_ENABLED)
+		unregister_ftrace_direct(&direct, (unsigned long)ktrace_test_direct, true);
+}
+
 static int ktrace_test_init(struct kunit *test)
 {
 	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
@@ -190,9 +237,11 @@ static int ktrace_test_init(struct kunit *test)
 
 static void ktrace_test_exit(struct kunit *test)
 {
+	unwind_registers = false;
 	for (unsigned int i = 0; i < NR_TRACERS; i++)
 		stop_tracer(i);
 	stop_graph();
+	stop_direct();
 }
 
 /* The unwinder, from a breakpoint of the CPU at an instruction */
@@ -242,6 +291,13 @@ static notrace void on_breakpoint(struct perf_event *event, struct perf_sample_d
 	unwind(&seen.from_handler, NULL, regs);
 }
 
+static notrace void unwind_from(struct pt_regs *regs)
+{
+	seen.addr = regs->ip;
+	seen.hits++;
+	unwind(&seen.from_regs, regs, regs);
+}
+
 static __always_inline void call_subject(void)
 {
 	if (subject == local)
@@ -250,6 +306,8 @@ static __always_inline void call_subject(void)
 		ktrace_test_pointed();
 	else if (subject == calling)
 		ktrace_test_calling();
+	else if (subject == pushing)
+		ktrace_test_pushing();
 	else
 		ktrace_test_traced();
 }
@@ -370,6 +428,31 @@ static void check_in_callback(struct kunit *test, unsigned long addr)
 			      "at %pS\n", (void *)addr);
 }
 
+/* The registers that a callback gets are those at the entry of the function */
+static void check_regs(struct kunit *test, unsigned long func)
+{
+	struct test_stack above;
+
+	subject = func;
+	start_tracer(test, 0, FTRACE_OPS_FL_SAVE_REGS, &func, 1);
+	unwind_registers = true;
+	/* The breakpoint is where nobody gets */
+	ktrace_test_caller(test, untraced + CALL, &above);
+	unwind_registers = false;
+	stop_tracer(0);
+	KUNIT_EXPECT_TRUE_MSG(test, (seen.hits == 1 && seen.addr == func &&
+				     nr_below(&seen.from_regs, &above) == 0) ||
+			      show_seen(test), "%pS\n", (void *)func);
+}
+
+static void ktrace_test_unwind_from_regs(struct kunit *test)
+{
+	check_regs(test, traced);
+	check_regs(test, pointed);
+	check_regs(test, local);
+	check_regs(test, pushing);
+}
+
 /* At each instruction that a traced function executes before its own */
 static void check_in_traced(struct kunit *test)
 {
@@ -460,7 +543,9 @@ static void check_in_slot(struct kunit *test, unsigned long entry)
 
 	KUNIT_ASSERT_NE(test, slot(), 0);
 	len = displaced_len(entry);
-	KUNIT_ASSERT_GE(test, len, JMP8_INSN_SIZE);
+	KUNIT_ASSERT_GT(test, len, 0);
+	KUNIT_EXPECT_EQ(test, *(u8 *)entry,
+			len < JMP8_INSN_SIZE ? INT3_INSN_OPCODE : JMP8_INSN_OPCODE);
 
 	check_at(test, subject, 0);
 	check_at(test, entry, entry - subject);
@@ -488,7 +573,7 @@ static void check_slot(struct kunit *test, unsigned long func, unsigned long ent
 	KUNIT_EXPECT_EQ(test, tracers[0].ip, func);
 	KUNIT_EXPECT_EQ(test, tracers[1].ip, func);
 
-	/* Only two bytes of the function differ, and it is known what they were */
+	/* Only one or two bytes of the function differ, and it is known what they were */
 	memcpy(buf, (void *)func, sizeof(buf));
 	KUNIT_EXPECT_MEMNEQ(test, buf, before, sizeof(buf));
 	ktrace_untraced_code(entry, buf + (entry - func));
@@ -511,6 +596,14 @@ static void check_slot(struct kunit *test, unsigned long func, unsigned long ent
 static void ktrace_test_slot(struct kunit *test)
 {
 	check_slot(test, local, local);
+}
+
+static void ktrace_test_slot_int3(struct kunit *test)
+{
+	if (*(u8 *)pushing != PUSH_RBX)
+		kunit_skip(test, "the function does not begin with a push");
+
+	check_slot(test, pushing, pushing);
 }
 
 /* Between the return address on the stack and the jump that are in place of a call */
@@ -550,12 +643,68 @@ static void ktrace_test_slot_endbr(struct kunit *test)
 	check_slot(test, pointed, pointed + BODY);
 }
 
+/* Direct calls */
+
+static void check_calls(struct kunit *test, unsigned int of_direct, unsigned int of_tracer)
+{
+	KUNIT_EXPECT_EQ(test, ktrace_test_direct_calls, of_direct);
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, of_tracer);
+}
+
+/* A function with a direct call, alone and with a tracer. Its code goes on at @resume. */
+static void check_direct(struct kunit *test, unsigned long func, unsigned long resume)
+{
+	subject = func;
+	memset(&tracers[0], 0, sizeof(tracers[0]));
+	start_direct(test, func);
+	call_subject();
+	check_calls(test, 1, 0);
+	check_at(test, resume, resume - func < 16 ? resume - func : 1);
+	check_calls(test, 2, 0);
+
+	start_tracer(test, 0, 0, &func, 1);
+	call_subject();
+	check_calls(test, 3, 1);
+
+	/* As a direct call does that calls the function itself */
+	KUNIT_EXPECT_EQ(test, ktrace_resume(func), resume);
+	((unsigned long (*)(void))resume)();
+	check_calls(test, 3, 1);
+
+	stop_direct();
+	call_subject();
+	check_calls(test, 3, 2);
+	stop_tracer(0);
+	call_subject();
+	check_calls(test, 3, 2);
+}
+
+static void ktrace_test_direct_call(struct kunit *test)
+{
+	const unsigned long with_slot[] = { local, pushing };
+	unsigned long resume;
+
+	if (cpu_feature_enabled(X86_FEATURE_IBT))
+		kunit_skip(test, "the CPU does not allow an indirect call behind ENDBR");
+
+	check_direct(test, traced, traced + BODY);
+	for (unsigned int i = 0; i < ARRAY_SIZE(with_slot); i++) {
+		subject = with_slot[i];
+		resume = ktrace_resume(subject);
+		KUNIT_ASSERT_NE(test, slot(), 0);
+		KUNIT_EXPECT_EQ(test, resume, slot() + SLOT_CODE);
+		check_direct(test, subject, resume);
+	}
+}
+
 /* Addresses in padding */
 
 static void check_addresses(struct kunit *test, unsigned long func, bool used)
 {
 	for (int offset = PADDING; offset <= 0; offset++) {
-		bool shown = used && (offset == CALL || offset == CALL_END);
+		/* CALL_DISP is where a task is that meets a breakpoint in place of the call */
+		bool shown = used && (offset == CALL || offset == CALL_DISP ||
+				      offset == CALL_END);
 
 		KUNIT_EXPECT_EQ_MSG(test, ktrace_text_address(func + offset),
 				    shown ? func + 1 : func + offset, "offset %d\n", offset);
@@ -582,18 +731,12 @@ static void ktrace_test_text_address(struct kunit *test)
 
 /* The code of a function */
 
-static void ktrace_test_obstacle(struct kunit *test)
+static void ktrace_test_endbr(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, *(u32 *)untraced, gen_endbr_poison());
-	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(untraced, KTRACE_SITE_PADDING),
-			KTRACE_NO_OBSTACLE);
 	KUNIT_EXPECT_TRUE(test, is_endbr(*(u32 *)pointed));
+	KUNIT_EXPECT_NE(test, *(u32 *)pointed, gen_endbr_poison());
 	KUNIT_EXPECT_FALSE(test, is_endbr(*(u32 *)local));
-
-	start_tracer(test, 0, 0, &traced, 1);
-	stop_tracer(0);
-	KUNIT_EXPECT_EQ(test, arch_ktrace_obstacle(traced, KTRACE_SITE_ANY),
-			KTRACE_PADDING_USED);
 }
 
 static void check_untraced_code(struct kunit *test, unsigned long func, u32 insn)
@@ -728,16 +871,20 @@ static struct kunit_case ktrace_test_cases[] = {
 	KUNIT_CASE(ktrace_test_unwind_untraced),
 	KUNIT_CASE(ktrace_test_unwind_one),
 	KUNIT_CASE(ktrace_test_unwind_regs),
+	KUNIT_CASE(ktrace_test_unwind_from_regs),
 	KUNIT_CASE(ktrace_test_unwind_two),
 	KUNIT_CASE(ktrace_test_unwind_graph),
 	KUNIT_CASE(ktrace_test_slot),
+	KUNIT_CASE(ktrace_test_slot_int3),
 	KUNIT_CASE(ktrace_test_slot_call),
 	KUNIT_CASE(ktrace_test_slot_endbr),
 	KUNIT_CASE(ktrace_test_text_address),
-	KUNIT_CASE(ktrace_test_obstacle),
+	KUNIT_CASE(ktrace_test_endbr),
 	KUNIT_CASE(ktrace_test_untraced_code),
 	KUNIT_CASE(ktrace_test_code),
 	KUNIT_CASE(ktrace_test_records),
+	/* Leaves a flag in records */
+	KUNIT_CASE(ktrace_test_direct_call),
 	{}
 };
 

@@ -123,6 +123,8 @@ int ktrace_add_text(struct module *mod, s32 *sites, unsigned int nr)
 
 	/* Whether functions can be traced or not, ktrace_site_class() needs it */
 	sort(sites, nr, sizeof(*sites), cmp_sites, swap_sites);
+	if (ftrace_is_dead())
+		return 0;
 
 	funcs = kvmalloc_array(nr, sizeof(*funcs), GFP_KERNEL);
 	if (!funcs)

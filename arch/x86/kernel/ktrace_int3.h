@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* ktrace: functions that are traced by a breakpoint at their entry */
+#ifndef _ARCH_X86_KERNEL_KTRACE_INT3_H
+#define _ARCH_X86_KERNEL_KTRACE_INT3_H
+
+int ktrace_add_int3(const unsigned long *entries, unsigned int nr);
+
+#endif /* _ARCH_X86_KERNEL_KTRACE_INT3_H */

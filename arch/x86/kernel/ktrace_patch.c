@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ktrace: patching of functions on x86_64.
+ *
+ * An update has three passes over the records, with text_mutex held:
+ *
+ *  1. The code of each function is compared with its record. Functions that were never
+ *     traced get the code in their padding, and a slot. Nobody executes these yet, so that
+ *     they are written without breakpoints, and before any function is traced.
+ *  2. Calls that were used before, and go to something else now, are changed.
+ *  3. The entries of functions are patched.
+ *
+ * Passes 2 and 3 use text_poke_queue(), which makes large batches of addresses that go up.
+ */
+#define pr_fmt(fmt) "ktrace: " fmt
+
+#include <kunit/visibility.h>
+#include <linux/cleanup.h>
+#include <linux/ftrace.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/ktrace.h>
+#include <linux/memory.h>
+#include <linux/perf_event.h>
+#include <linux/string.h>
+
+#include <asm/cpufeature.h>
+#include <asm/insn.h>
+#include <asm/nops.h>
+
+#include "ktrace_site.h"
+#include "ktrace_slot.h"
+
+/* The kernel's text can be patched */
+static bool ktrace_started __ro_after_init;
+/* Something is to be patched then */
+static bool ktrace_wanted;
+
+/**
+ * arch_ktrace_start - allow to patch the kernel's text
+ *
+ * Context: after alternatives were applied; ftrace_lock held.
+ *
+ * Return: 0, -EBUSY if something else uses the padding, or -ENOMEM.
+ */
+int __init arch_ktrace_start(void)
+{
+	int ret = 0;
+
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH)) {
+		pr_warn("call depth tracking (retbleed=stuff) uses the padding of functions: no function can be traced\n");
+		return -EBUSY;
+	}
+
+	if (ktrace_wanted)
+		ret = ktrace_alloc_slots();
+	if (ret)
+		pr_warn("no memory for slots: no function can be traced\n");
+	ktrace_started = !ret;
+
+	return ret;
+}
+
+/**
+ * arch_ktrace_prepare - get what patching needs
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int arch_ktrace_prepare(void)
+{
+	/* arch_ktrace_start() does this when memory can be made executable */
+	ktrace_wanted = true;
+
+	return ktrace_started ? ktrace_alloc_slots() : 0;
+}
+
+/* Code that is written for the first time, with text_mutex held */
+static struct {
+	unsigned int		nr_pads;
+	unsigned int		nr_slots;	/* not more than pads */
+	void			*pad_addrs[TEXT_POKE_WRITES];
+	u8			pads[TEXT_POKE_WRITES][sizeof(struct ktrace_pad)];
+	void			*slot_addrs[TEXT_POKE_WRITES];
+	struct ktrace_slot	slots[TEXT_POKE_WRITES];
+} new_code;
+
+/* Where all bytes are @fill so far */
+static void write_codes(void *const *addrs, const void *codes, size_t len, unsigned int nr,
+			u8 fill)
+{
+	u8 old[sizeof(struct ktrace_slot)];
+
+	text_poke_array(addrs, codes, len, nr);
+
+	/* perf decodes what was executed: tell it before somebody gets there */
+	memset(old, fill, sizeof(old));
+	for (unsigned int i = 0; i < nr; i++)
+		perf_event_text_poke(addrs[i], old, len, codes + i * len, len);
+}
+
+static void write_new_code(void)
+{
+	write_codes(new_code.slot_addrs, new_code.slots, sizeof(new_code.slots[0]),
+		    new_code.nr_slots, INT3_INSN_OPCODE);
+	write_codes(new_code.pad_addrs, new_code.pads, sizeof(new_code.pads[0]),
+		    new_code.nr_pads, BYTES_NOP1);
+	new_code.nr_slots = 0;
+	new_code.nr_pads = 0;
+}
+
+static void add_pad(unsigned long func, const void *code)
+{
+	unsigned int i = new_code.nr_pads++;
+
+	new_code.pad_addrs[i] = (void *)func - sizeof(new_code.pads[0]);
+	memcpy(new_code.pads[i], code, sizeof(new_code.pads[0]));
+}
+
+/* What is to be written at @at */
+static int slot_code(const struct ktrace_site *site, const struct ktrace_slot *at,
+		     unsigned long callee, struct ktrace_slot *slot)
+{
+	unsigned long code = (unsigned long)at->code;
+	int len;
+
+	slot->distance = site->func - code;
+	slot->call = CALL_INSN_OPCODE;
+	slot->disp = callee - code;
+	memset(slot->code, INT3_INSN_OPCODE, sizeof(slot->code));
+	len = ktrace_displace(site->entry, code, slot->code);
+	if (len < 0)
+		return len;
+	slot->len = min(len, KTRACE_PATCH_MAX);
+	memcpy(slot->replaced, (void *)site->entry, sizeof(slot->replaced));
+
+	return 0;
+}
+
+static int add_slot(const struct ktrace_site *site, unsigned long callee)
+{
+	struct ktrace_slot *slot = ktrace_take_slot(site->func);
+	struct ktrace_slot_pad pad;
+
+	/* arch_ktrace_traceable() has seen that it can be done */
+	if (WARN_ON_ONCE(!slot || slot_code(site, slot, callee,
+					    &new_code.slots[new_code.nr_slots])))
+		return -EINVAL;
+
+	new_code.slot_addrs[new_code.nr_slots++] = slot;
+	memset(pad.nops, BYTES_NOP1, sizeof(pad.nops));
+	pad.jmp = JMP32_INSN_OPCODE;
+	pad.disp = (unsigned long)&slot->call - site->func;
+	add_pad(site->func, &pad);
+
+	return 0;
+}
+
+/* Write what the function needs when it is traced for the first time */
+static int add_code(const struct ktrace_site *site, unsigned long callee)
+{
+	struct ktrace_pad pad;
+
+	if (new_code.nr_pads == TEXT_POKE_WRITES)
+		write_new_code();
+
+	if (!site->len)
+		return add_slot(site, callee);
+
+	pad = ktrace_pad_code(site->func, callee);
+	add_pad(site->func, &pad);
+
+	return 0;
+}
+
+/* Updates */
+
+static int verify(const struct ktrace_site *site, unsigned long callee)
+{
+	if (ktrace_is_site_right(site, callee))
+		return 0;
+
+	WARN(1, "%pS: %*phN, padding %*phN\n", (void *)site->func, 8, (void *)site->func,
+	     (int)sizeof(struct ktrace_pad), (void *)site->func - sizeof(struct ktrace_pad));
+	if (site->by_slot)
+		pr_err("call %*phN, expected to call %pS\n", CALL_INSN_SIZE, site->call,
+		       (void *)callee);
+
+	return -EINVAL;
+}
+
+/* Pass 1. Sets @stale if a call has to be changed. */
+static int verify_record(struct dyn_ftrace *rec, int enable, bool *stale)
+{
+	struct ktrace_site site;
+	int ret;
+
+	switch (ftrace_test_record(rec, enable)) {
+	case FTRACE_UPDATE_MAKE_CALL:
+		ktrace_get_site(rec->ip, &site);
+		ret = verify(&site, 0);
+		if (ret)
+			return ret;
+		if (!site.call)
+			return add_code(&site, ftrace_get_addr_new(rec));
+		*stale |= ktrace_site_callee(&site) != ftrace_get_addr_new(rec);
+		return 0;
+	case FTRACE_UPDATE_MODIFY_CALL:
+		*stale = true;
+		fallthrough;
+	case FTRACE_UPDATE_MAKE_NOP:
+		ktrace_get_site(rec->ip, &site);
+		return verify(&site, ftrace_get_addr_curr(rec));
+	default:
+		return 0;
+	}
+}
+
+static void set_call(u8 *call, unsigned long callee)
+{
+	const u8 *code = text_gen_insn(CALL_INSN_OPCODE, call, (void *)callee);
+
+	if (memcmp(call, code, CALL_INSN_SIZE))
+		text_poke_queue(call, code, CALL_INSN_SIZE, NULL);
+}
+
+/* Pass 2: calls in padding, or those in slots, which are at other addresses */
+static void update_calls(int enable, bool by_slot)
+{
+	struct ftrace_rec_iter *iter;
+	struct ktrace_site site;
+	struct dyn_ftrace *rec;
+
+	for_ftrace_rec_iter(iter) {
+		rec = ftrace_rec_iter_record(iter);
+
+		switch (ftrace_test_record(rec, enable)) {
+		case FTRACE_UPDATE_MAKE_CALL:
+		case FTRACE_UPDATE_MODIFY_CALL:
+			ktrace_get_site(rec->ip, &site);
+			if (site.by_slot == by_slot)
+				set_call(site.call, ftrace_get_addr_new(rec));
+		}
+	}
+}
+
+/* Pass 3 */
+static void update_record(struct dyn_ftrace *rec, int enable)
+{
+	struct ktrace_site site;
+
+	switch (ftrace_test_record(rec, enable)) {
+	case FTRACE_UPDATE_MAKE_CALL:
+		ktrace_get_site(rec->ip, &site);
+		text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
+		break;
+	case FTRACE_UPDATE_MAKE_NOP:
+		ktrace_get_site(rec->ip, &site);
+		text_poke_queue((void *)site.entry, site.original, site.len, site.emulate);
+		break;
+	case FTRACE_UPDATE_MODIFY_CALL:
+		break;
+	default:
+		return;
+	}
+
+	ftrace_update_record(rec, enable);
+}
+
+void ftrace_replace_code(int enable)
+{
+	struct ftrace_rec_iter *iter;
+	bool stale = false;
+	int ret;
+
+	if (!ktrace_started)
+		return;
+
+	for_ftrace_rec_iter(iter) {
+		ret = verify_record(ftrace_rec_iter_record(iter), enable, &stale);
+		if (ret) {
+			ftrace_bug(ret, ftrace_rec_iter_record(iter));
+			return;
+		}
+	}
+	write_new_code();
+
+	if (stale) {
+		update_calls(enable, false);
+		update_calls(enable, true);
+	}
+
+	for_ftrace_rec_iter(iter)
+		update_record(ftrace_rec_iter_record(iter), enable);
+	text_poke_finish();
+}
+
+/* A module is loaded while its functions are to be traced */
+int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
+{
+	struct ktrace_site site;
+	int ret;
+
+	ktrace_get_site(rec->ip, &site);
+	ret = verify(&site, 0);
+	if (ret)
+		return ret;
+
+	if (site.call) {
+		set_call(site.call, addr);
+	} else {
+		ret = add_code(&site, addr);
+		if (ret)
+			return ret;
+		write_new_code();
+		ktrace_get_site(rec->ip, &site);
+	}
+	text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
+
+	return 0;
+}
+
+/* ftrace_replace_code() above does not call these */
+int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec, unsigned long addr)
+{
+	WARN_ON_ONCE(1);
+	return -EINVAL;
+}
+
+int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned long addr)
+{
+	WARN_ON_ONCE(1);
+	return -EINVAL;
+}
+
+/* Direct calls */
+
+/**
+ * ktrace_resume - where to call a traced function so that its tracers are not called
+ * @func: address of a function that has a record, and whose module is pinned
+ *
+ * A direct call that calls the function itself has to call this. If the function needs a
+ * slot, it gets one, which stays with it.
+ *
+ * Context: process context, may sleep; takes text_mutex.
+ *
+ * Return: the address behind what ktrace changes in the function, or of the instruction in
+ * its slot; 0 if there is no memory for slots, or something else has changed the function.
+ */
+unsigned long ktrace_resume(unsigned long func)
+{
+	struct ktrace_site site;
+
+	if (!ktrace_started || ktrace_alloc_slots())
+		return 0;
+
+	guard(mutex)(&text_mutex);
+
+	ktrace_get_site(func, &site);
+	if (!site.call) {
+		/* ftrace_replace_code() puts in what is called when it is used */
+		if (!ktrace_is_site_right(&site, 0) ||
+		    add_code(&site, (unsigned long)ftrace_stub))
+			return 0;
+		write_new_code();
+		ktrace_get_site(func, &site);
+	}
+
+	return site.by_slot ? (unsigned long)site.call + CALL_INSN_SIZE :
+			      func + ENDBR_INSN_SIZE;
+}
+EXPORT_SYMBOL_IF_KUNIT(ktrace_resume);

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ktrace: what the code of a function is when it is traced, and when it is not.
+ *
+ * All is read from the code: from the padding, which does not change once it is written,
+ * but for the operand of its call, and from the slot. Probes and stack traces ask this,
+ * from any context.
+ */
+#include <kunit/visibility.h>
+#include <linux/cleanup.h>
+#include <linux/export.h>
+#include <linux/ftrace.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/ktrace.h>
+#include <linux/preempt.h>
+#include <linux/string.h>
+
+#include <asm/cpufeature.h>
+#include <asm/ibt.h>
+#include <asm/insn.h>
+
+#include "ktrace_site.h"
+
+static_assert(sizeof(struct ktrace_pad) == sizeof(struct ktrace_slot_pad));
+
+/* From the function to the return address of the call in its padding, and to the call */
+#define PAD_CALL_END		JMP8_INSN_SIZE
+#define PAD_CALL		(JMP8_INSN_SIZE + CALL_INSN_SIZE)
+
+static_assert(sizeof(s32) + CALL_INSN_SIZE == -KTRACE_DISTANCE);
+
+static const u8 pad_nops[sizeof(struct ktrace_pad)] = {
+	[0 ... sizeof(struct ktrace_pad) - 1] = BYTES_NOP1
+};
+
+static const u8 pad_jmp[JMP8_INSN_SIZE] = { JMP8_INSN_OPCODE, ENDBR_INSN_SIZE };
+/* What a traced function begins with */
+static const u8 traced_jmp[JMP8_INSN_SIZE] = {
+	JMP8_INSN_OPCODE, (u8)-(PAD_CALL + JMP8_INSN_SIZE)
+};
+
+/* What its first two bytes do when it is not traced: go on behind ENDBR */
+static const u8 skip_jmp[JMP8_INSN_SIZE] = {
+	JMP8_INSN_OPCODE, ENDBR_INSN_SIZE - JMP8_INSN_SIZE
+};
+
+static struct ktrace_pad *pad_of(unsigned long func)
+{
+	return (struct ktrace_pad *)func - 1;
+}
+
+/* Has the padding a call, be the function traced or not? */
+static bool has_call(const struct ktrace_pad *pad)
+{
+	/* text_poke_bp() writes a breakpoint while it changes the call */
+	return pad->distance == PAD_CALL_END &&
+	       (pad->call == CALL_INSN_OPCODE || pad->call == INT3_INSN_OPCODE) &&
+	       !memcmp(pad->jmp, pad_jmp, sizeof(pad_jmp));
+}
+
+/* Is it padding as the compiler writes it? */
+bool ktrace_is_padding_free(unsigned long func)
+{
+	return !memcmp(pad_of(func), pad_nops, sizeof(pad_nops));
+}
+
+/**
+ * ktrace_pad_code - the padding of a function whose ENDBR is free
+ * @func: address of the function
+ * @callee: what it calls
+ *
+ * Return: the code.
+ */
+struct ktrace_pad ktrace_pad_code(unsigned long func, unsigned long callee)
+{
+	return (struct ktrace_pad) {
+		.distance	= PAD_CALL_END,
+		.call		= CALL_INSN_OPCODE,
+		.disp		= callee - (unsigned long)pad_of(func)->jmp,
+		.jmp		= { pad_jmp[0], pad_jmp[1] },
+	};
+}
+
+/* ENDBR */
+
+/* Must the ENDBRs that are not sealed stay? For tests on a CPU that does not need them. */
+static bool keep_endbr __ro_after_init;
+
+static int __init set_keep_endbr(char *str)
+{
+	keep_endbr = IS_ENABLED(CONFIG_KTRACE_KUNIT_TEST);
+
+	return 0;
+}
+early_param("ktrace_keep_endbr", set_keep_endbr);
+
+bool ktrace_must_keep_endbr(void)
+{
+	return keep_endbr || cpu_feature_enabled(X86_FEATURE_IBT);
+}
+
+static bool has_code(unsigned long addr, const u8 *code, u8 len)
+{
+	const u8 *at = (void *)addr;
+
+	return at[0] == code[0] && (len < JMP8_INSN_SIZE || at[1] == code[1]);
+}
+
+/* Does the function begin with an ENDBR that may be overwritten, or is? */
+bool ktrace_is_endbr_free(unsigned long func)
+{
+	u32 insn = *(u32 *)func;
+
+	if (has_code(func, traced_jmp, sizeof(traced_jmp)) || insn == gen_endbr_poison())
+		return true;
+
+	return is_endbr(insn) && !ktrace_must_keep_endbr();
+}
+
+/* The ENDBR that the function begins with when it is not traced, 0 if there is none */
+static u32 untraced_endbr(unsigned long func)
+{
+	u32 insns[] = { gen_endbr(), gen_endbr_poison() };
+
+	/* The last two bytes of ENDBR are left in place, and so are those of a sealed one */
+	for (unsigned int i = 0; i < ARRAY_SIZE(insns); i++) {
+		if (!memcmp((u8 *)func + JMP8_INSN_SIZE, (u8 *)&insns[i] + JMP8_INSN_SIZE,
+			    ENDBR_INSN_SIZE - JMP8_INSN_SIZE))
+			return insns[i];
+	}
+
+	return 0;
+}
+
+/* Functions with a slot */
+
+/* Where a function is patched that has, or needs, a slot */
+unsigned long ktrace_slot_entry(unsigned long func)
+{
+	return is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
+}
+
+/* The slot of the function, be it traced or not; NULL if it does not have one */
+static struct ktrace_slot *slot_of(unsigned long func)
+{
+	struct ktrace_slot_pad *pad = ktrace_slot_pad_of(func);
+	struct ktrace_slot *slot;
+
+	if (pad->jmp != JMP32_INSN_OPCODE)
+		return NULL;
+
+	/* It may be a byte of a call */
+	slot = (void *)func + pad->disp - offsetof(struct ktrace_slot, call);
+	if (ktrace_slot_at((unsigned long)slot) != slot || ktrace_slot_func(slot) != func)
+		return NULL;
+
+	return slot;
+}
+
+/* Sites */
+
+static void get_pad_site(struct ktrace_site *site)
+{
+	u32 endbr = untraced_endbr(site->func);
+
+	site->entry = site->func;
+	site->len = endbr ? JMP8_INSN_SIZE : 0;
+	memcpy(site->patch, traced_jmp, sizeof(traced_jmp));
+	memcpy(site->original, &endbr, sizeof(site->original));
+	memcpy(site->emulate, skip_jmp, sizeof(skip_jmp));
+}
+
+static void get_slot_site(struct ktrace_site *site, struct ktrace_slot *slot)
+{
+	unsigned long jmp = (unsigned long)&ktrace_slot_pad_of(site->func)->jmp;
+
+	site->call = &slot->call;
+	site->by_slot = true;
+	site->len = slot->len;
+	if (slot->len == INT3_INSN_SIZE) {
+		site->patch[0] = INT3_INSN_OPCODE;
+	} else {
+		site->patch[0] = JMP8_INSN_OPCODE;
+		site->patch[1] = jmp - (site->entry + JMP8_INSN_SIZE);
+	}
+	memcpy(site->original, slot->replaced, sizeof(site->original));
+	/* The displaced instruction cannot be emulated: it is traced for the last time */
+	memcpy(site->emulate, site->patch, sizeof(site->emulate));
+}
+
+/**
+ * ktrace_get_site - what is changed in the code of a function, or is to be
+ * @func: address of a function that has a record
+ * @site: is filled
+ *
+ * Context: any in which the function cannot go away: its module is pinned, or preemption
+ * is disabled. Only with text_mutex held is the answer right for a function that has never
+ * been traced.
+ */
+void ktrace_get_site(unsigned long func, struct ktrace_site *site)
+{
+	struct ktrace_pad *pad = pad_of(func);
+	struct ktrace_slot *slot;
+
+	*site = (struct ktrace_site) { .func = func };
+
+	if (has_call(pad)) {
+		site->call = &pad->call;
+		get_pad_site(site);
+		return;
+	}
+
+	slot = slot_of(func);
+	if (!slot && ktrace_is_endbr_free(func)) {
+		get_pad_site(site);
+		return;
+	}
+
+	site->entry = ktrace_slot_entry(func);
+	if (slot)
+		get_slot_site(site, slot);
+}
+
+/* What the call of a site calls */
+unsigned long ktrace_site_callee(const struct ktrace_site *site)
+{
+	return (unsigned long)site->call + CALL_INSN_SIZE + *(s32 *)(site->call + 1);
+}
+
+/**
+ * ktrace_is_site_right - is the code of a function what its record tells?
+ * @site: the function
+ * @callee: what it calls, 0 if it is not traced
+ *
+ * Context: text_mutex held.
+ *
+ * Return: whether it is.
+ */
+bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
+{
+	/* Its first instruction is about to be displaced, or its padding to be written */
+	if (!site->call)
+		return !callee && ktrace_is_padding_free(site->func) &&
+		       *(u8 *)site->entry != INT3_INSN_OPCODE;
+
+	if (!site->len)
+		return false;
+	if (!callee)
+		return has_code(site->entry, site->original, site->len);
+
+	return has_code(site->entry, site->patch, site->len) &&
+	       ktrace_site_callee(site) == callee;
+}
+
+/**
+ * ktrace_call_address - where the call is that a traced function executes first
+ * @func: address of a function that has a record
+ *
+ * Context: text_mutex or ftrace_lock held.
+ *
+ * Return: the address. There is no call if the function was never traced.
+ */
+unsigned long ktrace_call_address(unsigned long func)
+{
+	struct ktrace_site site;
+
+	ktrace_get_site(func, &site);
+
+	return (unsigned long)(site.call ?: &pad_of(func)->call);
+}
+
+/* Probes */
+
+/**
+ * ktrace_untraced_code - what is at an address without what ktrace has changed there
+ * @addr: address of an instruction
+ * @buf: a copy of at least two bytes at @addr, left as it is if ktrace does not change them
+ *
+ * Context: as ktrace_get_site().
+ */
+void ktrace_untraced_code(unsigned long addr, u8 *buf)
+{
+	struct ktrace_site site;
+
+	/* A function, or what follows its ENDBR */
+	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), &site);
+	if (site.call && addr == site.entry)
+		memcpy(buf, site.original, site.len);
+}
+EXPORT_SYMBOL_IF_KUNIT(ktrace_untraced_code);
+
+/* Does the function begin with ENDBR when it is not traced? */
+static bool has_endbr(unsigned long func)
+{
+	/* A call in the padding is only for these, and does not change like the first bytes */
+	return is_endbr(*(u32 *)func) || has_call(pad_of(func));
+}
+
+/**
+ * ktrace_func_at - the function whose code ktrace may change at an address
+ * @addr: address of an instruction
+ *
+ * Context: any.
+ *
+ * Return: the function that begins at @addr, or with an ENDBR before it, and has a record;
+ * 0 if there is none.
+ */
+unsigned long ktrace_func_at(unsigned long addr)
+{
+	unsigned long func = ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN);
+
+	if (addr != func && addr != func + ENDBR_INSN_SIZE)
+		return 0;
+	if (ftrace_location_range(func, func) != func)
+		return 0;
+
+	return addr == func || has_endbr(func) ? func : 0;
+}
+
+/* Stack traces */
+
+/* Is @ip where a task is that executes the padding of @func, or that is called from there? */
+static bool is_in_padding(unsigned long func, unsigned long ip)
+{
+	switch (func - ip) {
+	case PAD_CALL:
+	case PAD_CALL - INT3_INSN_SIZE:		/* at a breakpoint there */
+	case PAD_CALL_END:
+		return has_call(pad_of(func));
+	case JMP32_INSN_SIZE:
+		return slot_of(func);
+	default:
+		return false;
+	}
+}
+
+/**
+ * ktrace_text_address - the address to report for one in code that ktrace has written
+ * @ip: any address
+ *
+ * Padding and slots belong to no function, or to a symbol of their own. A task there has
+ * entered the function: users of stack traces, live patching among them, have to find the
+ * function.
+ *
+ * Context: any, NMI included.
+ *
+ * Return: the address behind the first byte of the function if @ip is that of an instruction
+ * in its padding that ktrace has written, of the return address of the call there, or in the
+ * slot of the function; @ip else.
+ */
+unsigned long ktrace_text_address(unsigned long ip)
+{
+	/* Padding and @ip are in the same 16 bytes */
+	unsigned long func = ALIGN(ip, KTRACE_FUNC_ALIGN);
+	const struct ktrace_slot *slot;
+
+	/* For the slot */
+	guard(preempt_notrace)();
+
+	slot = ktrace_slot_at(ip);
+	if (slot)
+		return ktrace_slot_func(slot) + 1;
+
+	if (func - ip > PAD_CALL || func == ip)
+		return ip;
+
+	/* It may be where a wild jump has led to */
+	if (!__kernel_text_address(ip))
+		return ip;
+
+	return is_in_padding(func, ip) ? func + 1 : ip;
+}
+EXPORT_SYMBOL_IF_KUNIT(ktrace_text_address);
+
+/**
+ * ktrace_unwind_ip - where in the kernel the stack is what it is in a slot
+ * @ip: any address
+ *
+ * Context: any with preemption disabled, NMI included.
+ *
+ * Return: an address that the unwinder knows, 0 if @ip is not in a slot.
+ */
+unsigned long ktrace_unwind_ip(unsigned long ip)
+{
+	const struct ktrace_slot *slot = ktrace_slot_at(ip);
+	unsigned long jmp_end = ip + JMP32_INSN_SIZE;
+
+	if (!slot)
+		return 0;
+
+	/* The instruction of the function is not executed yet */
+	if (ip <= (unsigned long)slot->code)
+		return ktrace_slot_func(slot);
+
+	/* The rest are jumps: out of the slot, or the second half of a call */
+	return *(u8 *)ip == JMP32_INSN_OPCODE ? jmp_end + *(s32 *)(ip + 1) : 0;
+}

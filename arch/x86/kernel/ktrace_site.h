@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* ktrace: the code of a function, as it is traced or not, see ktrace_site.c */
+#ifndef _ARCH_X86_KERNEL_KTRACE_SITE_H
+#define _ARCH_X86_KERNEL_KTRACE_SITE_H
+
+#include <linux/types.h>
+
+#include <asm/ftrace.h>
+#include <asm/text-patching.h>
+
+#include "ktrace_slot.h"
+
+/* The padding of a function, with a call for one whose ENDBR is free */
+struct ktrace_pad {
+	s32	distance;		/* from the end of the call to the function */
+	u8	call;
+	s32	disp;
+	u8	jmp[JMP8_INSN_SIZE];	/* over ENDBR */
+} __packed;
+
+/* What is changed at the entry of a function */
+#define KTRACE_PATCH_MAX	JMP8_INSN_SIZE
+
+/**
+ * struct ktrace_site - what is changed in the code of a function
+ * @func: address of the function
+ * @entry: where it is patched: @func, or behind its ENDBR
+ * @call: the call of its tracers, in the padding or in its slot; NULL if it was never traced
+ * @by_slot: it has a slot
+ * @len: how many bytes are patched; 0 if that is not known, since the function needs a
+ *	slot and has none, or its code is damaged
+ * @patch: what is at @entry when the function is traced
+ * @original: what is there when it is not
+ * @emulate: what a CPU does that gets there while one is replaced by the other
+ */
+struct ktrace_site {
+	unsigned long	func;
+	unsigned long	entry;
+	u8		*call;
+	bool		by_slot;
+	u8		len;
+	u8		patch[KTRACE_PATCH_MAX];
+	u8		original[KTRACE_PATCH_MAX];
+	u8		emulate[KTRACE_PATCH_MAX];
+};
+
+void ktrace_get_site(unsigned long func, struct ktrace_site *site);
+bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee);
+unsigned long ktrace_site_callee(const struct ktrace_site *site);
+struct ktrace_pad ktrace_pad_code(unsigned long func, unsigned long callee);
+
+bool ktrace_must_keep_endbr(void);
+bool ktrace_is_endbr_free(unsigned long func);
+bool ktrace_is_padding_free(unsigned long func);
+unsigned long ktrace_slot_entry(unsigned long func);
+
+#endif /* _ARCH_X86_KERNEL_KTRACE_SITE_H */
