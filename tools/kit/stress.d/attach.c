@@ -106,7 +106,14 @@ static int load_program(enum bpf_prog_type type, enum bpf_attach_type attach, in
 		.license = (uintptr_t)"GPL",
 	};
 
-	return bpf(BPF_PROG_LOAD, &attr);
+	int ret;
+
+	/* The verifier gives up for a signal: suspend sends one that nobody receives */
+	do
+		ret = bpf(BPF_PROG_LOAD, &attr);
+	while (ret == -EAGAIN);
+
+	return ret;
 }
 
 static int detach(struct worker *w, unsigned int slot)
