@@ -7,10 +7,12 @@
  *  1. The code of each function is compared with its record. Functions that were never
  *     traced get the code in their padding, and a slot. Nobody executes these yet, so that
  *     they are written without breakpoints, and before any function is traced.
- *  2. Calls that were used before, and go to something else now, are changed.
- *  3. The entries of functions are patched.
+ *  2. Slots that were used before, and call something else now, are changed, if there are
+ *     any.
+ *  3. The entries of functions are patched, and calls in padding that were used before.
  *
- * Passes 2 and 3 use text_poke_queue(), which makes large batches of addresses that go up.
+ * Passes 2 and 3 use text_poke_queue(), which makes large batches of addresses that go up:
+ * slots are at other addresses than functions.
  */
 #define pr_fmt(fmt) "ktrace: " fmt
 
@@ -190,80 +192,75 @@ static int verify(const struct ktrace_site *site, unsigned long callee)
 	return -EINVAL;
 }
 
-/* Pass 1. Sets @stale if a call has to be changed. */
+/* Pass 1. Sets @stale if the call in a slot has to be changed. */
 static int verify_record(struct dyn_ftrace *rec, int enable, bool *stale)
 {
+	int update = ftrace_test_record(rec, enable);
 	struct ktrace_site site;
 	int ret;
 
-	switch (ftrace_test_record(rec, enable)) {
-	case FTRACE_UPDATE_MAKE_CALL:
-		ktrace_get_site(rec->ip, &site);
-		ret = verify(&site, 0);
-		if (ret)
-			return ret;
-		if (!site.call)
-			return add_code(&site, ftrace_get_addr_new(rec));
-		*stale |= ktrace_site_callee(&site) != ftrace_get_addr_new(rec);
+	if (update == FTRACE_UPDATE_IGNORE)
 		return 0;
-	case FTRACE_UPDATE_MODIFY_CALL:
+
+	ktrace_get_site(rec->ip, &site);
+	ret = verify(&site, update == FTRACE_UPDATE_MAKE_CALL ? 0 : ftrace_get_addr_curr(rec));
+	if (ret || update == FTRACE_UPDATE_MAKE_NOP)
+		return ret;
+
+	if (!site.call)
+		return add_code(&site, ftrace_get_addr_new(rec));
+
+	if (site.by_slot && ktrace_site_callee(&site) != ftrace_get_addr_new(rec))
 		*stale = true;
-		fallthrough;
-	case FTRACE_UPDATE_MAKE_NOP:
-		ktrace_get_site(rec->ip, &site);
-		return verify(&site, ftrace_get_addr_curr(rec));
-	default:
-		return 0;
-	}
+
+	return 0;
 }
 
 static void set_call(u8 *call, unsigned long callee)
 {
 	const u8 *code = text_gen_insn(CALL_INSN_OPCODE, call, (void *)callee);
 
-	if (memcmp(call, code, CALL_INSN_SIZE))
-		text_poke_queue(call, code, CALL_INSN_SIZE, NULL);
+	text_poke_queue(call, code, CALL_INSN_SIZE, NULL);
 }
 
-/* Pass 2: calls in padding, or those in slots, which are at other addresses */
-static void update_calls(int enable, bool by_slot)
+static void update_call(const struct ktrace_site *site, struct dyn_ftrace *rec)
 {
-	struct ftrace_rec_iter *iter;
+	unsigned long callee = ftrace_get_addr_new(rec);
+
+	if (ktrace_site_callee(site) != callee)
+		set_call(site->call, callee);
+}
+
+/* Pass 2 */
+static void update_slot(struct dyn_ftrace *rec, int enable)
+{
 	struct ktrace_site site;
-	struct dyn_ftrace *rec;
 
-	for_ftrace_rec_iter(iter) {
-		rec = ftrace_rec_iter_record(iter);
-
-		switch (ftrace_test_record(rec, enable)) {
-		case FTRACE_UPDATE_MAKE_CALL:
-		case FTRACE_UPDATE_MODIFY_CALL:
-			ktrace_get_site(rec->ip, &site);
-			if (site.by_slot == by_slot)
-				set_call(site.call, ftrace_get_addr_new(rec));
-		}
+	switch (ftrace_test_record(rec, enable)) {
+	case FTRACE_UPDATE_MAKE_CALL:
+	case FTRACE_UPDATE_MODIFY_CALL:
+		ktrace_get_site(rec->ip, &site);
+		if (site.by_slot)
+			update_call(&site, rec);
 	}
 }
 
 /* Pass 3 */
 static void update_record(struct dyn_ftrace *rec, int enable)
 {
+	int update = ftrace_test_record(rec, enable);
 	struct ktrace_site site;
 
-	switch (ftrace_test_record(rec, enable)) {
-	case FTRACE_UPDATE_MAKE_CALL:
-		ktrace_get_site(rec->ip, &site);
-		text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
-		break;
-	case FTRACE_UPDATE_MAKE_NOP:
-		ktrace_get_site(rec->ip, &site);
-		text_poke_queue((void *)site.entry, site.original, site.len, site.emulate);
-		break;
-	case FTRACE_UPDATE_MODIFY_CALL:
-		break;
-	default:
+	if (update == FTRACE_UPDATE_IGNORE)
 		return;
-	}
+
+	ktrace_get_site(rec->ip, &site);
+	if (update != FTRACE_UPDATE_MAKE_NOP && !site.by_slot)
+		update_call(&site, rec);
+	if (update == FTRACE_UPDATE_MAKE_CALL)
+		text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
+	else if (update == FTRACE_UPDATE_MAKE_NOP)
+		text_poke_queue((void *)site.entry, site.original, site.len, site.emulate);
 
 	ftrace_update_record(rec, enable);
 }
@@ -287,10 +284,9 @@ void ftrace_replace_code(int enable)
 	write_new_code();
 
 	if (stale) {
-		update_calls(enable, false);
-		update_calls(enable, true);
+		for_ftrace_rec_iter(iter)
+			update_slot(ftrace_rec_iter_record(iter), enable);
 	}
-
 	for_ftrace_rec_iter(iter)
 		update_record(ftrace_rec_iter_record(iter), enable);
 	text_poke_finish();

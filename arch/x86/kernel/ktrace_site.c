@@ -15,10 +15,12 @@
 #include <linux/ktrace.h>
 #include <linux/preempt.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
 
 #include <asm/cpufeature.h>
 #include <asm/ibt.h>
 #include <asm/insn.h>
+#include <asm/nops.h>
 
 #include "ktrace_site.h"
 
@@ -30,10 +32,6 @@ static_assert(sizeof(struct ktrace_pad) == sizeof(struct ktrace_slot_pad));
 
 static_assert(sizeof(s32) + CALL_INSN_SIZE == -KTRACE_DISTANCE);
 
-static const u8 pad_nops[sizeof(struct ktrace_pad)] = {
-	[0 ... sizeof(struct ktrace_pad) - 1] = BYTES_NOP1
-};
-
 static const u8 pad_jmp[JMP8_INSN_SIZE] = { JMP8_INSN_OPCODE, ENDBR_INSN_SIZE };
 /* What a traced function begins with */
 static const u8 traced_jmp[JMP8_INSN_SIZE] = {
@@ -44,6 +42,8 @@ static const u8 traced_jmp[JMP8_INSN_SIZE] = {
 static const u8 skip_jmp[JMP8_INSN_SIZE] = {
 	JMP8_INSN_OPCODE, ENDBR_INSN_SIZE - JMP8_INSN_SIZE
 };
+
+#define NOP1_BYTES		(BYTES_NOP1 * 0x0101010101010101ULL)
 
 static struct ktrace_pad *pad_of(unsigned long func)
 {
@@ -62,7 +62,12 @@ static bool has_call(const struct ktrace_pad *pad)
 /* Is it padding as the compiler writes it? */
 bool ktrace_is_padding_free(unsigned long func)
 {
-	return !memcmp(pad_of(func), pad_nops, sizeof(pad_nops));
+	const u8 *pad = (u8 *)pad_of(func);
+
+	/* Eight bytes, and the last four of eleven */
+	static_assert(sizeof(struct ktrace_pad) == 11);
+	return get_unaligned((u64 *)pad) == NOP1_BYTES &&
+	       get_unaligned((u32 *)(pad + 7)) == (u32)NOP1_BYTES;
 }
 
 /**

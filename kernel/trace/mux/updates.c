@@ -84,11 +84,15 @@ static struct ftrace_mux_entry *touched_entries;
  */
 static bool all_by_filters;
 
-/* What find_by_filters() has found last in this update: it is asked again at once */
+/*
+ * What target() has answered last. In an update, it is asked several times for each
+ * function, one after the other.
+ */
 static struct {
+	bool			updating;
 	struct dyn_ftrace	*rec;
 	struct ftrace_mux_entry	*entry;
-} found;
+} answer;
 
 /* An update could not get memory for all functions */
 static bool no_memory;
@@ -109,19 +113,16 @@ static bool is_direct(const struct dyn_ftrace *rec)
 
 static struct ftrace_mux_entry *find_by_filters(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_combo *combo = NULL;
+	struct ftrace_mux_combo *combo;
 
-	if (found.rec == rec)
-		return found.entry;
+	if (!ftrace_mux_collect(rec, &scratch) || !scratch.nr)
+		return NULL;
 
-	if (ftrace_mux_collect(rec, &scratch) && scratch.nr)
-		combo = ftrace_mux_combo_find(&scratch);
+	combo = ftrace_mux_combo_find(&scratch);
+	if (!combo)
+		return NULL;
 
-	found.rec = rec;
-	found.entry = combo ? list_first_entry_or_null(&combo->entries,
-						       struct ftrace_mux_entry, node) : NULL;
-
-	return found.entry;
+	return list_first_entry_or_null(&combo->entries, struct ftrace_mux_entry, node);
 }
 
 /* Have an entry ready for what find_by_filters() looks for */
@@ -145,11 +146,7 @@ static bool is_by_filters(const struct ftrace_mux_entry *entry, const struct dyn
 	return entry->by_filters || (entry == &ftrace_mux_no_entry && ftrace_rec_count(rec) != 1);
 }
 
-/*
- * The entry that @rec has after the update, NULL if none. Do not ask after
- * ftrace_mux_rec_move(): the new entry may change in this update, too.
- */
-static struct ftrace_mux_entry *target(struct dyn_ftrace *rec)
+static struct ftrace_mux_entry *find_target(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_entry *entry = ftrace_mux_rec_entry(rec);
 
@@ -163,6 +160,29 @@ static struct ftrace_mux_entry *target(struct dyn_ftrace *rec)
 		entry = entry->next;
 
 	return entry == &ftrace_mux_no_entry ? NULL : entry;
+}
+
+/*
+ * The entry that @rec has after the update, NULL if none. Do not ask after
+ * ftrace_mux_rec_move(): the new entry may change in this update, too.
+ */
+static struct ftrace_mux_entry *target(struct dyn_ftrace *rec)
+{
+	if (!answer.updating)
+		return find_target(rec);
+
+	if (answer.rec != rec) {
+		answer.entry = find_target(rec);
+		answer.rec = rec;
+	}
+
+	return answer.entry;
+}
+
+static void start_answers(bool updating)
+{
+	answer.updating = updating;
+	answer.rec = NULL;
 }
 
 /**
@@ -490,7 +510,6 @@ bool ftrace_mux_prepare(void)
 	ftrace_check_all |= no_memory;
 	no_memory = false;
 	had_graph_sets = ftrace_mux_graph_manager();
-	found.rec = NULL;
 
 	if (!ftrace_mux_enabled)
 		return true;
@@ -501,6 +520,7 @@ bool ftrace_mux_prepare(void)
 	if (all_by_filters || any_by_filters())
 		prepare_recs();
 	ftrace_mux_patch_entries();
+	start_answers(true);
 
 	if (no_memory)
 		pr_warn_once("ftrace: no memory for the tracers of some functions, which use the list of all\n");
@@ -523,9 +543,9 @@ void ftrace_mux_prepare_rec(struct dyn_ftrace *rec)
 		return;
 
 	all_by_filters = true;
-	found.rec = NULL;
 	prepare_by_filters(rec);
 	ftrace_mux_patch_entries();
+	start_answers(true);
 }
 
 /* Step 4: done */
@@ -553,7 +573,7 @@ void ftrace_mux_updated(void)
 	nr_changes = 0;
 	touching.ops = NULL;
 	all_by_filters = false;
-	found.rec = NULL;
+	start_answers(false);
 	if (ftrace_mux_left)
 		ftrace_mux_request_sweep();
 }
