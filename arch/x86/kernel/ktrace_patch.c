@@ -81,43 +81,42 @@ int arch_ktrace_prepare(void)
 /* Code that is written for the first time, with text_mutex held */
 static struct {
 	unsigned int		nr_pads;
-	unsigned int		nr_slots;	/* not more than pads */
-	void			*pad_addrs[TEXT_POKE_WRITES];
-	u8			pads[TEXT_POKE_WRITES][sizeof(struct ktrace_pad)];
-	void			*slot_addrs[TEXT_POKE_WRITES];
-	struct ktrace_slot	slots[TEXT_POKE_WRITES];
+	unsigned int		nr_slots;
+	struct text_poke_block	pads[TEXT_POKE_WRITES];
+	/* Two for each slot, and not more slots than pads */
+	struct text_poke_block	slots[2 * TEXT_POKE_WRITES];
 } new_code;
 
-/* Where all bytes are @fill so far */
-static void write_codes(void *const *addrs, const void *codes, size_t len, unsigned int nr,
-			u8 fill)
+static_assert(sizeof(new_code.pads[0].code) == KTRACE_FUNC_ALIGN);
+static_assert(sizeof(struct ktrace_slot) == 2 * KTRACE_FUNC_ALIGN);
+
+static void write_blocks(const struct text_poke_block *blocks, unsigned int nr)
 {
-	u8 old[sizeof(struct ktrace_slot)];
-
-	text_poke_array(addrs, codes, len, nr);
-
 	/* perf decodes what was executed: tell it before somebody gets there */
-	memset(old, fill, sizeof(old));
 	for (unsigned int i = 0; i < nr; i++)
-		perf_event_text_poke(addrs[i], old, len, codes + i * len, len);
+		perf_event_text_poke(blocks[i].addr, blocks[i].addr, sizeof(blocks[i].code),
+				     blocks[i].code, sizeof(blocks[i].code));
+
+	text_poke_blocks(blocks, nr);
 }
 
 static void write_new_code(void)
 {
-	write_codes(new_code.slot_addrs, new_code.slots, sizeof(new_code.slots[0]),
-		    new_code.nr_slots, INT3_INSN_OPCODE);
-	write_codes(new_code.pad_addrs, new_code.pads, sizeof(new_code.pads[0]),
-		    new_code.nr_pads, BYTES_NOP1);
+	write_blocks(new_code.slots, new_code.nr_slots);
+	write_blocks(new_code.pads, new_code.nr_pads);
 	new_code.nr_slots = 0;
 	new_code.nr_pads = 0;
 }
 
-static void add_pad(unsigned long func, const void *code)
+/* The block in front of the function, of which the padding that is used is the end */
+static void *new_pad(unsigned long func)
 {
-	unsigned int i = new_code.nr_pads++;
+	struct text_poke_block *block = &new_code.pads[new_code.nr_pads++];
 
-	new_code.pad_addrs[i] = (void *)func - sizeof(new_code.pads[0]);
-	memcpy(new_code.pads[i], code, sizeof(new_code.pads[0]));
+	block->addr = (void *)func - sizeof(block->code);
+	memcpy(block->code, block->addr, sizeof(block->code));
+
+	return block->code + sizeof(block->code) - sizeof(struct ktrace_pad);
 }
 
 /* What is to be written at @at */
@@ -140,21 +139,30 @@ static int slot_code(const struct ktrace_site *site, const struct ktrace_slot *a
 	return 0;
 }
 
+static void add_block(void *addr, const void *code)
+{
+	struct text_poke_block *block = &new_code.slots[new_code.nr_slots++];
+
+	block->addr = addr;
+	memcpy(block->code, code, sizeof(block->code));
+}
+
 static int add_slot(const struct ktrace_site *site, unsigned long callee)
 {
-	struct ktrace_slot *slot = ktrace_take_slot(site->func);
-	struct ktrace_slot_pad pad;
+	struct ktrace_slot *at = ktrace_take_slot(site->func);
+	struct ktrace_slot_pad *pad;
+	struct ktrace_slot slot;
 
 	/* arch_ktrace_traceable() has seen that it can be done */
-	if (WARN_ON_ONCE(!slot || slot_code(site, slot, callee,
-					    &new_code.slots[new_code.nr_slots])))
+	if (WARN_ON_ONCE(!at || slot_code(site, at, callee, &slot)))
 		return -EINVAL;
 
-	new_code.slot_addrs[new_code.nr_slots++] = slot;
-	memset(pad.nops, BYTES_NOP1, sizeof(pad.nops));
-	pad.jmp = JMP32_INSN_OPCODE;
-	pad.disp = (unsigned long)&slot->call - site->func;
-	add_pad(site->func, &pad);
+	add_block(at, &slot);
+	add_block((void *)at + KTRACE_FUNC_ALIGN, (void *)&slot + KTRACE_FUNC_ALIGN);
+
+	pad = new_pad(site->func);
+	pad->jmp = JMP32_INSN_OPCODE;
+	pad->disp = (unsigned long)&at->call - site->func;
 
 	return 0;
 }
@@ -162,16 +170,13 @@ static int add_slot(const struct ktrace_site *site, unsigned long callee)
 /* Write what the function needs when it is traced for the first time */
 static int add_code(const struct ktrace_site *site, unsigned long callee)
 {
-	struct ktrace_pad pad;
-
 	if (new_code.nr_pads == TEXT_POKE_WRITES)
 		write_new_code();
 
 	if (!site->len)
 		return add_slot(site, callee);
 
-	pad = ktrace_pad_code(site->func, callee);
-	add_pad(site->func, &pad);
+	ktrace_make_pad(new_pad(site->func), site->func, callee);
 
 	return 0;
 }

@@ -71,20 +71,17 @@ bool ktrace_is_padding_free(unsigned long func)
 }
 
 /**
- * ktrace_pad_code - the padding of a function whose ENDBR is free
+ * ktrace_make_pad - the padding of a function whose ENDBR is free
+ * @pad: is filled
  * @func: address of the function
  * @callee: what it calls
- *
- * Return: the code.
  */
-struct ktrace_pad ktrace_pad_code(unsigned long func, unsigned long callee)
+void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func, unsigned long callee)
 {
-	return (struct ktrace_pad) {
-		.distance	= PAD_CALL_END,
-		.call		= CALL_INSN_OPCODE,
-		.disp		= callee - (unsigned long)pad_of(func)->jmp,
-		.jmp		= { pad_jmp[0], pad_jmp[1] },
-	};
+	pad->distance = PAD_CALL_END;
+	pad->call = CALL_INSN_OPCODE;
+	pad->disp = callee - (unsigned long)pad_of(func)->jmp;
+	memcpy(pad->jmp, pad_jmp, sizeof(pad_jmp));
 }
 
 /* ENDBR */

@@ -47,7 +47,7 @@ struct ktrace_site {
 void ktrace_get_site(unsigned long func, struct ktrace_site *site);
 bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee);
 unsigned long ktrace_site_callee(const struct ktrace_site *site);
-struct ktrace_pad ktrace_pad_code(unsigned long func, unsigned long callee);
+void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func, unsigned long callee);
 
 bool ktrace_must_keep_endbr(void);
 bool ktrace_is_endbr_free(unsigned long func);
