@@ -18,6 +18,7 @@
 
 #include <kunit/visibility.h>
 #include <linux/cleanup.h>
+#include <linux/cpufeature.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
@@ -26,7 +27,6 @@
 #include <linux/perf_event.h>
 #include <linux/string.h>
 
-#include <asm/cpufeature.h>
 #include <asm/insn.h>
 #include <asm/nops.h>
 

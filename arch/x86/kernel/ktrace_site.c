@@ -8,6 +8,7 @@
  */
 #include <kunit/visibility.h>
 #include <linux/cleanup.h>
+#include <linux/cpufeature.h>
 #include <linux/export.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
@@ -17,7 +18,6 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
-#include <asm/cpufeature.h>
 #include <asm/ibt.h>
 #include <asm/insn.h>
 #include <asm/nops.h>
@@ -43,7 +43,7 @@ static const u8 skip_jmp[JMP8_INSN_SIZE] = {
 	JMP8_INSN_OPCODE, ENDBR_INSN_SIZE - JMP8_INSN_SIZE
 };
 
-#define NOP1_BYTES		(BYTES_NOP1 * 0x0101010101010101ULL)
+#define FOUR_NOPS		(BYTES_NOP1 * 0x01010101U)
 
 static struct ktrace_pad *pad_of(unsigned long func)
 {
@@ -59,15 +59,21 @@ static bool has_call(const struct ktrace_pad *pad)
 	       !memcmp(pad->jmp, pad_jmp, sizeof(pad_jmp));
 }
 
-/* Is it padding as the compiler writes it? */
+/**
+ * ktrace_is_padding_free - is the padding that of the compiler?
+ * @func: address of the function
+ *
+ * Return: whether the bytes that ktrace would write are NOPs.
+ */
 bool ktrace_is_padding_free(unsigned long func)
 {
 	const u8 *pad = (u8 *)pad_of(func);
 
-	/* Eight bytes, and the last four of eleven */
+	/* Three comparisons cover the eleven bytes */
 	static_assert(sizeof(struct ktrace_pad) == 11);
-	return get_unaligned((u64 *)pad) == NOP1_BYTES &&
-	       get_unaligned((u32 *)(pad + 7)) == (u32)NOP1_BYTES;
+	return get_unaligned((u32 *)pad) == FOUR_NOPS &&
+	       get_unaligned((u32 *)(pad + 4)) == FOUR_NOPS &&
+	       get_unaligned((u32 *)(pad + 7)) == FOUR_NOPS;
 }
 
 /**
@@ -86,7 +92,7 @@ void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func, unsigned long c
 
 /* ENDBR */
 
-/* Must the ENDBRs that are not sealed stay? For tests on a CPU that does not need them. */
+/* For tests on a CPU that does not need ENDBRs */
 static bool keep_endbr __ro_after_init;
 
 static int __init set_keep_endbr(char *str)
@@ -97,6 +103,11 @@ static int __init set_keep_endbr(char *str)
 }
 early_param("ktrace_keep_endbr", set_keep_endbr);
 
+/**
+ * ktrace_must_keep_endbr - must the ENDBRs that are not sealed stay?
+ *
+ * Return: true if the CPU has IBT, or the kernel's command line asks for it.
+ */
 bool ktrace_must_keep_endbr(void)
 {
 	return keep_endbr || cpu_feature_enabled(X86_FEATURE_IBT);
@@ -109,7 +120,14 @@ static bool has_code(unsigned long addr, const u8 *code, u8 len)
 	return at[0] == code[0] && (len < JMP8_INSN_SIZE || at[1] == code[1]);
 }
 
-/* Does the function begin with an ENDBR that may be overwritten, or is? */
+/**
+ * ktrace_is_endbr_free - does a function need no slot?
+ * @func: address of the function
+ *
+ * Context: text_mutex held, if the function may be traced.
+ *
+ * Return: whether it begins with an ENDBR that may be overwritten, or is.
+ */
 bool ktrace_is_endbr_free(unsigned long func)
 {
 	u32 insn = *(u32 *)func;
@@ -137,7 +155,12 @@ static u32 untraced_endbr(unsigned long func)
 
 /* Functions with a slot */
 
-/* Where a function is patched that has, or needs, a slot */
+/**
+ * ktrace_slot_entry - where a function is patched that has, or needs, a slot
+ * @func: address of the function
+ *
+ * Return: the address of its first instruction, behind an ENDBR.
+ */
 unsigned long ktrace_slot_entry(unsigned long func)
 {
 	return is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
@@ -224,7 +247,14 @@ void ktrace_get_site(unsigned long func, struct ktrace_site *site)
 		get_slot_site(site, slot);
 }
 
-/* What the call of a site calls */
+/**
+ * ktrace_site_callee - what the call of a function calls
+ * @site: the function; @site->call is not NULL
+ *
+ * Context: text_mutex held.
+ *
+ * Return: the address.
+ */
 unsigned long ktrace_site_callee(const struct ktrace_site *site)
 {
 	return (unsigned long)site->call + CALL_INSN_SIZE + *(s32 *)(site->call + 1);

@@ -3,9 +3,9 @@
 #ifndef _ARCH_X86_KERNEL_KTRACE_SITE_H
 #define _ARCH_X86_KERNEL_KTRACE_SITE_H
 
+#include <linux/ftrace.h>
 #include <linux/types.h>
 
-#include <asm/ftrace.h>
 #include <asm/text-patching.h>
 
 #include "ktrace_slot.h"

@@ -198,15 +198,15 @@ static void stop_graph(void)
 
 unsigned int ktrace_test_direct_calls;
 
-asm("	.pushsection	.text, \"ax\", @progbits\n"
-    "	.type		ktrace_test_direct, @function\n"
-    "	.globl		ktrace_test_direct\n"
-    "ktrace_test_direct:\n"
+asm(".pushsection .text, \"ax\", @progbits\n\t"
+	".type ktrace_test_direct, @function\n\t"
+	".globl ktrace_test_direct\n"
+	"ktrace_test_direct:\n\t"
 	ASM_ENDBR
-    "	incl	ktrace_test_direct_calls(%rip)\n"
+	"incl ktrace_test_direct_calls(%rip)\n\t"
 	ASM_RET
-    "	.size		ktrace_test_direct, .-ktrace_test_direct\n"
-    "	.popsection\n");
+	".size ktrace_test_direct, .-ktrace_test_direct\n\t"
+	".popsection\n");
 
 static struct ftrace_ops direct;
 
