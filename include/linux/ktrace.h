@@ -41,6 +41,7 @@ bool ktrace_is_slot(unsigned long ip);
 unsigned long ktrace_resume(unsigned long func);
 
 unsigned long ktrace_func_at(unsigned long addr);
+bool ktrace_has_breakpoint(unsigned long func);
 void ktrace_untraced_code(unsigned long addr, u8 *buf);
 unsigned long ktrace_text_address(unsigned long ip);
 unsigned long ktrace_unwind_ip(unsigned long ip);
@@ -57,6 +58,7 @@ static inline void ktrace_remove_int3(unsigned long start, unsigned long end) { 
 static inline bool ktrace_is_slot(unsigned long ip) { return false; }
 static inline unsigned long ktrace_resume(unsigned long func) { return 0; }
 static inline unsigned long ktrace_func_at(unsigned long addr) { return 0; }
+static inline bool ktrace_has_breakpoint(unsigned long func) { return false; }
 static inline void ktrace_untraced_code(unsigned long addr, u8 *buf) { }
 static inline unsigned long ktrace_text_address(unsigned long ip) { return ip; }
 static inline unsigned long ktrace_unwind_ip(unsigned long ip) { return 0; }

@@ -12,6 +12,7 @@
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
+#include <linux/cpu.h>
 #include <linux/kernel.h>
 #include <linux/ktrace.h>
 #include <linux/mm.h>
@@ -92,8 +93,12 @@ static void replace_table(struct entry_table *table)
 	if (!old)
 		return;
 
-	/* The handler has interrupts disabled: wait until no CPU is in it */
-	text_poke_sync();
+	/*
+	 * The handler has interrupts disabled: wait until no CPU is in it. CPUs that
+	 * are not online do not answer: see that none comes or goes.
+	 */
+	scoped_guard(cpus_read_lock)
+		text_poke_sync();
 	kvfree(old);
 }
 
@@ -138,8 +143,8 @@ static bool is_entry_between(const struct entry_table *table, unsigned int i,
 }
 
 /**
- * ktrace_remove_int3 - have the handler forget functions
- * @start: address of the first, which no task executes any more
+ * ktrace_remove_int3 - have the handler forget functions of a module
+ * @start: address of the first; no task executes them any more
  * @end: behind the last
  *
  * Something else may be loaded there, with breakpoints of its own.

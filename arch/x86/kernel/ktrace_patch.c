@@ -282,6 +282,9 @@ void ftrace_replace_code(int enable)
 	for_ftrace_rec_iter(iter) {
 		ret = verify_record(ftrace_rec_iter_record(iter), enable, &stale);
 		if (ret) {
+			/* What is not written yet may be for a module that goes */
+			new_code.nr_pads = 0;
+			new_code.nr_slots = 0;
 			ftrace_bug(ret, ftrace_rec_iter_record(iter));
 			return;
 		}
@@ -347,14 +350,17 @@ int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned 
  * Context: process context, may sleep; takes text_mutex.
  *
  * Return: the address behind what ktrace changes in the function, or of the instruction in
- * its slot; 0 if there is no memory for slots, or something else has changed the function.
+ * its slot; as an error -EOPNOTSUPP if functions cannot be traced, -ENOMEM if there is no
+ * memory for slots, -EBUSY if something else has changed the function.
  */
 unsigned long ktrace_resume(unsigned long func)
 {
 	struct ktrace_site site;
 
-	if (!ktrace_started || ktrace_alloc_slots())
-		return 0;
+	if (!ktrace_started)
+		return -EOPNOTSUPP;
+	if (ktrace_alloc_slots())
+		return -ENOMEM;
 
 	guard(mutex)(&text_mutex);
 
@@ -363,7 +369,7 @@ unsigned long ktrace_resume(unsigned long func)
 		/* ftrace_replace_code() puts in what is called when it is used */
 		if (!ktrace_is_site_right(&site, 0) ||
 		    add_code(&site, (unsigned long)ftrace_stub))
-			return 0;
+			return -EBUSY;
 		write_new_code();
 		ktrace_get_site(func, &site);
 	}

@@ -322,6 +322,27 @@ void ktrace_untraced_code(unsigned long addr, u8 *buf)
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_untraced_code);
 
+/**
+ * ktrace_has_breakpoint - is a function traced by a breakpoint?
+ * @func: address of a function that has a record, and is traced
+ *
+ * Context: as ktrace_get_site().
+ *
+ * Return: whether it is, at its first byte.
+ */
+bool ktrace_has_breakpoint(unsigned long func)
+{
+	struct ktrace_site site;
+
+	/* Any function has one while it is patched */
+	if (*(u8 *)func != INT3_INSN_OPCODE)
+		return false;
+
+	ktrace_get_site(func, &site);
+
+	return site.len == INT3_INSN_SIZE && site.entry == func;
+}
+
 /* Does the function begin with ENDBR when it is not traced? */
 static bool has_endbr(unsigned long func)
 {
