@@ -6,9 +6,9 @@
  * two instructions, one would have to wait until no task is between them. The handler
  * goes on in the padding of the function, from where a jump leads to the slot.
  *
- * The handler is the first thing that an exception calls (exc_int3()). Anything that it
- * called might be traced by a breakpoint, too. So it looks into nothing but a sorted array
- * of the entries, which is replaced when functions come or go.
+ * exc_int3() calls the handler right after that of text_poke_bp(), before anything that can
+ * be traced. Anything that it called might be traced by a breakpoint, too. So it looks into
+ * nothing but a sorted array of the entries, which is replaced when functions come or go.
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
