@@ -25,7 +25,15 @@ struct pt_regs;
 #define KTRACE_SITE_ONE_INSN	2	/* only the first instruction may be moved */
 
 #ifdef CONFIG_KTRACE
-bool ktrace_allows(struct dyn_ftrace *rec);
+extern bool ktrace_has_set;	/* under ftrace_lock */
+bool ktrace_set_allows(struct dyn_ftrace *rec);
+
+/* May the code of the function be patched? Asked for each function that is traced. */
+static inline bool ktrace_allows(struct dyn_ftrace *rec)
+{
+	return !ktrace_has_set || ktrace_set_allows(rec);
+}
+
 bool ktrace_restricts(void);
 void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data), void *data);
 

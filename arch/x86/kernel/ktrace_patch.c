@@ -79,44 +79,57 @@ int arch_ktrace_prepare(void)
 }
 
 /* Code that is written for the first time, with text_mutex held */
-static struct {
-	unsigned int		nr_pads;
-	unsigned int		nr_slots;
-	struct text_poke_block	pads[TEXT_POKE_WRITES];
-	/* Two for each slot, and not more slots than pads */
-	struct text_poke_block	slots[2 * TEXT_POKE_WRITES];
-} new_code;
+struct new_code {
+	unsigned int		nr;
+	struct text_poke_block	blocks[TEXT_POKE_WRITES];
+};
 
-static_assert(sizeof(new_code.pads[0].code) == KTRACE_FUNC_ALIGN);
+static struct new_code new_pads, new_slots;
+
+static_assert(sizeof(new_pads.blocks[0].code) == KTRACE_FUNC_ALIGN);
 static_assert(sizeof(struct ktrace_slot) == 2 * KTRACE_FUNC_ALIGN);
 
-static void write_blocks(const struct text_poke_block *blocks, unsigned int nr)
+static void write_new_code(struct new_code *new)
 {
+	struct text_poke_block *block;
+
 	/* perf decodes what was executed: tell it before somebody gets there */
-	for (unsigned int i = 0; i < nr; i++)
-		perf_event_text_poke(blocks[i].addr, blocks[i].addr, sizeof(blocks[i].code),
-				     blocks[i].code, sizeof(blocks[i].code));
+	for (block = new->blocks; block < new->blocks + new->nr; block++)
+		perf_event_text_poke(block->addr, block->addr, sizeof(block->code),
+				     block->code, sizeof(block->code));
 
-	text_poke_blocks(blocks, nr);
+	text_poke_blocks(new->blocks, new->nr);
+	new->nr = 0;
 }
 
-static void write_new_code(void)
+static void write_all_new_code(void)
 {
-	write_blocks(new_code.slots, new_code.nr_slots);
-	write_blocks(new_code.pads, new_code.nr_pads);
-	new_code.nr_slots = 0;
-	new_code.nr_pads = 0;
+	write_new_code(&new_slots);
+	write_new_code(&new_pads);
 }
 
-/* The block in front of the function, of which the padding that is used is the end */
+static u8 *new_block(struct new_code *new, void *addr)
+{
+	struct text_poke_block *block;
+
+	if (new->nr == ARRAY_SIZE(new->blocks))
+		write_new_code(new);
+
+	block = &new->blocks[new->nr++];
+	block->addr = addr;
+
+	return block->code;
+}
+
+/* The padding that is used is the end of the block in front of the function */
 static void *new_pad(unsigned long func)
 {
-	struct text_poke_block *block = &new_code.pads[new_code.nr_pads++];
+	void *addr = (void *)func - KTRACE_FUNC_ALIGN;
+	u8 *code = new_block(&new_pads, addr);
 
-	block->addr = (void *)func - sizeof(block->code);
-	memcpy(block->code, block->addr, sizeof(block->code));
+	memcpy(code, addr, KTRACE_FUNC_ALIGN);
 
-	return block->code + sizeof(block->code) - sizeof(struct ktrace_pad);
+	return code + KTRACE_FUNC_ALIGN - sizeof(struct ktrace_pad);
 }
 
 /* What is to be written at @at */
@@ -139,14 +152,6 @@ static int slot_code(const struct ktrace_site *site, const struct ktrace_slot *a
 	return 0;
 }
 
-static void add_block(void *addr, const void *code)
-{
-	struct text_poke_block *block = &new_code.slots[new_code.nr_slots++];
-
-	block->addr = addr;
-	memcpy(block->code, code, sizeof(block->code));
-}
-
 static int add_slot(const struct ktrace_site *site, unsigned long callee)
 {
 	struct ktrace_slot *at = ktrace_take_slot(site->func);
@@ -157,8 +162,9 @@ static int add_slot(const struct ktrace_site *site, unsigned long callee)
 	if (WARN_ON_ONCE(!at || slot_code(site, at, callee, &slot)))
 		return -EINVAL;
 
-	add_block(at, &slot);
-	add_block((void *)at + KTRACE_FUNC_ALIGN, (void *)&slot + KTRACE_FUNC_ALIGN);
+	for (int i = 0; i < sizeof(slot); i += KTRACE_FUNC_ALIGN)
+		memcpy(new_block(&new_slots, (void *)at + i), (void *)&slot + i,
+		       KTRACE_FUNC_ALIGN);
 
 	pad = new_pad(site->func);
 	pad->jmp = JMP32_INSN_OPCODE;
@@ -170,9 +176,6 @@ static int add_slot(const struct ktrace_site *site, unsigned long callee)
 /* Write what the function needs when it is traced for the first time */
 static int add_code(const struct ktrace_site *site, unsigned long callee)
 {
-	if (new_code.nr_pads == TEXT_POKE_WRITES)
-		write_new_code();
-
 	if (!site->len)
 		return add_slot(site, callee);
 
@@ -197,8 +200,14 @@ static int verify(const struct ktrace_site *site, unsigned long callee)
 	return -EINVAL;
 }
 
-/* Pass 1. Sets @stale if the call in a slot has to be changed. */
-static int verify_record(struct dyn_ftrace *rec, int enable, bool *stale)
+/* The calls that have to be changed, which functions have from the last time */
+struct stale_calls {
+	bool	slots;
+	bool	pads;
+};
+
+/* Pass 1 */
+static int verify_record(struct dyn_ftrace *rec, int enable, struct stale_calls *stale)
 {
 	int update = ftrace_test_record(rec, enable);
 	struct ktrace_site site;
@@ -215,8 +224,8 @@ static int verify_record(struct dyn_ftrace *rec, int enable, bool *stale)
 	if (!site.call)
 		return add_code(&site, ftrace_get_addr_new(rec));
 
-	if (site.by_slot && ktrace_site_callee(&site) != ftrace_get_addr_new(rec))
-		*stale = true;
+	if (ktrace_site_callee(&site) != ftrace_get_addr_new(rec))
+		*(site.by_slot ? &stale->slots : &stale->pads) = true;
 
 	return 0;
 }
@@ -251,7 +260,7 @@ static void update_slot(struct dyn_ftrace *rec, int enable)
 }
 
 /* Pass 3 */
-static void update_record(struct dyn_ftrace *rec, int enable)
+static void update_record(struct dyn_ftrace *rec, int enable, bool stale)
 {
 	int update = ftrace_test_record(rec, enable);
 	struct ktrace_site site;
@@ -260,7 +269,7 @@ static void update_record(struct dyn_ftrace *rec, int enable)
 		return;
 
 	ktrace_get_site(rec->ip, &site);
-	if (update != FTRACE_UPDATE_MAKE_NOP && !site.by_slot)
+	if (stale && update != FTRACE_UPDATE_MAKE_NOP && !site.by_slot)
 		update_call(&site, rec);
 	if (update == FTRACE_UPDATE_MAKE_CALL)
 		text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
@@ -273,7 +282,7 @@ static void update_record(struct dyn_ftrace *rec, int enable)
 void ftrace_replace_code(int enable)
 {
 	struct ftrace_rec_iter *iter;
-	bool stale = false;
+	struct stale_calls stale = { };
 	int ret;
 
 	if (!ktrace_started)
@@ -283,20 +292,20 @@ void ftrace_replace_code(int enable)
 		ret = verify_record(ftrace_rec_iter_record(iter), enable, &stale);
 		if (ret) {
 			/* What is not written yet may be for a module that goes */
-			new_code.nr_pads = 0;
-			new_code.nr_slots = 0;
+			new_pads.nr = 0;
+			new_slots.nr = 0;
 			ftrace_bug(ret, ftrace_rec_iter_record(iter));
 			return;
 		}
 	}
-	write_new_code();
+	write_all_new_code();
 
-	if (stale) {
+	if (stale.slots) {
 		for_ftrace_rec_iter(iter)
 			update_slot(ftrace_rec_iter_record(iter), enable);
 	}
 	for_ftrace_rec_iter(iter)
-		update_record(ftrace_rec_iter_record(iter), enable);
+		update_record(ftrace_rec_iter_record(iter), enable, stale.pads);
 	text_poke_finish();
 }
 
@@ -317,7 +326,7 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 		ret = add_code(&site, addr);
 		if (ret)
 			return ret;
-		write_new_code();
+		write_all_new_code();
 		ktrace_get_site(rec->ip, &site);
 	}
 	text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
@@ -370,7 +379,7 @@ unsigned long ktrace_resume(unsigned long func)
 		if (!ktrace_is_site_right(&site, 0) ||
 		    add_code(&site, (unsigned long)ftrace_stub))
 			return -EBUSY;
-		write_new_code();
+		write_all_new_code();
 		ktrace_get_site(func, &site);
 	}
 

@@ -141,16 +141,13 @@ bool ktrace_is_endbr_free(unsigned long func)
 /* The ENDBR that the function begins with when it is not traced, 0 if there is none */
 static u32 untraced_endbr(unsigned long func)
 {
-	u32 insns[] = { gen_endbr(), gen_endbr_poison() };
-
 	/* The last two bytes of ENDBR are left in place, and so are those of a sealed one */
-	for (unsigned int i = 0; i < ARRAY_SIZE(insns); i++) {
-		if (!memcmp((u8 *)func + JMP8_INSN_SIZE, (u8 *)&insns[i] + JMP8_INSN_SIZE,
-			    ENDBR_INSN_SIZE - JMP8_INSN_SIZE))
-			return insns[i];
-	}
+	u16 rest = *(u16 *)(func + JMP8_INSN_SIZE);
 
-	return 0;
+	if (rest == gen_endbr() >> 16)
+		return gen_endbr();
+
+	return rest == gen_endbr_poison() >> 16 ? gen_endbr_poison() : 0;
 }
 
 /* Functions with a slot */

@@ -27,8 +27,11 @@ static struct ftrace_ops ktrace_ops = {
 	.flags	= FTRACE_OPS_FL_STUB,
 };
 
+/* False: the set is empty. True: it may have become empty since, as a module has gone. */
+bool ktrace_has_set;
+
 /**
- * ktrace_allows - may the code of a function be patched?
+ * ktrace_set_allows - does the file ktrace allow to patch the code of a function?
  * @rec: the record of the function
  *
  * What changes the ip, and direct calls, are always allowed: to leave out a function of a
@@ -39,12 +42,11 @@ static struct ftrace_ops ktrace_ops = {
  *
  * Return: whether the function is in the set of the file ktrace, or the set is empty.
  */
-bool ktrace_allows(struct dyn_ftrace *rec)
+bool ktrace_set_allows(struct dyn_ftrace *rec)
 {
 	struct ftrace_hash *hash;
 
-	if (!(ktrace_ops.flags & FTRACE_OPS_FL_INITIALIZED) ||
-	    rec->flags & (FTRACE_FL_IPMODIFY | FTRACE_FL_DIRECT))
+	if (rec->flags & (FTRACE_FL_IPMODIFY | FTRACE_FL_DIRECT))
 		return true;
 
 	hash = ftrace_locked_hash(ktrace_ops.func_hash->filter_hash);
@@ -208,6 +210,7 @@ static int ktrace_release(struct inode *inode, struct file *file)
 		return ret;
 
 	guard(mutex)(&ftrace_lock);
+	ktrace_has_set = ktrace_restricts();
 	ftrace_check_all = true;
 	if (ftrace_enabled && !ftrace_is_dead())
 		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
