@@ -44,12 +44,15 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 int arch_ktrace_prepare(void);
 int arch_ktrace_start(void);
 void arch_ktrace_free(struct module *mod);
-void ktrace_remove_int3(unsigned long start, unsigned long end);
+void arch_ktrace_free_init(struct module *mod, unsigned long start, unsigned long end);
 bool ktrace_is_slot(unsigned long ip);
 unsigned long ktrace_resume(unsigned long func);
 
 unsigned long ktrace_func_at(unsigned long addr);
-bool ktrace_has_breakpoint(unsigned long func);
+bool ktrace_is_first_short(unsigned long func);
+bool ktrace_may_change_code(unsigned long addr);
+bool ktrace_is_displaced(unsigned long addr);
+int ktrace_prepare_probe(unsigned long addr);
 void ktrace_untraced_code(unsigned long addr, u8 *buf);
 unsigned long ktrace_text_address(unsigned long ip);
 unsigned long ktrace_unwind_ip(unsigned long ip);
@@ -62,11 +65,15 @@ static inline void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void 
 static inline int ktrace_site_class(unsigned long func) { return -ENOENT; }
 static inline int arch_ktrace_prepare(void) { return 0; }
 static inline void arch_ktrace_free(struct module *mod) { }
-static inline void ktrace_remove_int3(unsigned long start, unsigned long end) { }
+static inline void arch_ktrace_free_init(struct module *mod, unsigned long start,
+					 unsigned long end) { }
 static inline bool ktrace_is_slot(unsigned long ip) { return false; }
 static inline unsigned long ktrace_resume(unsigned long func) { return 0; }
 static inline unsigned long ktrace_func_at(unsigned long addr) { return 0; }
-static inline bool ktrace_has_breakpoint(unsigned long func) { return false; }
+static inline bool ktrace_is_first_short(unsigned long func) { return false; }
+static inline bool ktrace_may_change_code(unsigned long addr) { return false; }
+static inline bool ktrace_is_displaced(unsigned long addr) { return false; }
+static inline int ktrace_prepare_probe(unsigned long addr) { return 0; }
 static inline void ktrace_untraced_code(unsigned long addr, u8 *buf) { }
 static inline unsigned long ktrace_text_address(unsigned long ip) { return ip; }
 static inline unsigned long ktrace_unwind_ip(unsigned long ip) { return 0; }

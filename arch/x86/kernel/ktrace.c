@@ -25,7 +25,8 @@
  *
  * It is one instruction: a task is in front of it or behind it, and never between bytes that
  * are overwritten. If it has one byte, a breakpoint is in its place, whose handler goes on at
- * the jump in the padding (ktrace_int3.c).
+ * the jump in the padding (ktrace_int3.c). The next instruction is displaced with it, if it
+ * can be. The breakpoint becomes a jump when no task is between them (ktrace_upgrade.c).
  *
  * The call leaves the stack as a call at the entry does: the trampolines of ftrace and of
  * the multiplexer need no change but that they find the function by the distance in front of
@@ -44,7 +45,6 @@
 #include <linux/ktrace.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/smp.h>
 #include <linux/sort.h>
 
 #include <asm/alternative.h>
@@ -95,34 +95,23 @@ static bool is_return(unsigned long entry)
 	return entry + JMP32_INSN_SIZE + *(s32 *)(entry + 1) == (unsigned long)__x86_return_thunk;
 }
 
-#define LOCK_INSN_PREFIX	0xf0
-#define DS_INSN_PREFIX	0x3e
-
-/* With one CPU, alternatives make LOCK a DS, and change it back when a second CPU comes */
-static bool may_change(unsigned long entry)
-{
-	u8 prefix = *(u8 *)entry;
-
-	if (prefix == LOCK_INSN_PREFIX)
-		return num_present_cpus() == 1 || setup_max_cpus <= 1;
-
-	return prefix == DS_INSN_PREFIX;
-}
-
 /* Can the instruction at @entry be in a slot? Sets @is_short if it may have one byte. */
 static bool can_displace(unsigned long entry, unsigned int class, bool *is_short)
 {
 	u8 code[KTRACE_SLOT_CODE];
-	int len;
+	struct ktrace_moved moved;
 
-	if (class == KTRACE_SITE_PADDING || may_change(entry))
+	if (class == KTRACE_SITE_PADDING || ktrace_may_change(entry) ||
+	    ktrace_displace((u8 *)entry, entry, 1, MODULES_VADDR, code, &moved))
 		return false;
 
-	len = ktrace_displace(entry, MODULES_VADDR, code);
-	*is_short = len < JMP8_INSN_SIZE || is_return(entry);
+	*is_short = moved.len < JMP8_INSN_SIZE || is_return(entry);
 
-	return len > 0;
+	return true;
 }
+
+/* For functions with two instructions in a slot, of which the second gets a kprobe */
+#define SPARE_SLOTS	64U
 
 /**
  * arch_ktrace_traceable - select the functions that can be traced
@@ -172,7 +161,7 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 
 	ret = ktrace_add_int3(shorts, nr_shorts);
 	if (!ret)
-		ret = ktrace_add_slots(mod, nr_slots);
+		ret = ktrace_add_slots(mod, nr_slots + min(nr_shorts, SPARE_SLOTS));
 	if (ret)
 		return ret;
 
@@ -199,4 +188,20 @@ void arch_ktrace_free(struct module *mod)
 		ktrace_remove_int3(start, start + mem->size);
 	}
 	ktrace_free_slots(mod);
+}
+
+/**
+ * arch_ktrace_free_init - free what functions have needed that are executed only once
+ * @mod: the module, or NULL for the kernel
+ * @start: address of the first; no task executes them any more
+ * @end: behind the last
+ *
+ * Context: process context, may sleep; takes text_mutex.
+ */
+void arch_ktrace_free_init(struct module *mod, unsigned long start, unsigned long end)
+{
+	ktrace_forget_upgrades(start, end);
+	/* Nothing is loaded where the kernel's own have been */
+	if (mod)
+		ktrace_remove_int3(start, end);
 }

@@ -24,14 +24,14 @@
 #include <linux/kernel.h>
 #include <linux/ktrace.h>
 #include <linux/memory.h>
-#include <linux/perf_event.h>
-#include <linux/string.h>
 
 #include <asm/insn.h>
 #include <asm/nops.h>
 
+#include "ktrace_code.h"
 #include "ktrace_site.h"
 #include "ktrace_slot.h"
+#include "ktrace_upgrade.h"
 
 /* The kernel's text can be patched */
 static bool ktrace_started __ro_after_init;
@@ -78,112 +78,6 @@ int arch_ktrace_prepare(void)
 	return ktrace_started ? ktrace_alloc_slots() : 0;
 }
 
-/* Code that is written for the first time, with text_mutex held */
-struct new_code {
-	unsigned int		nr;
-	struct text_poke_block	blocks[TEXT_POKE_WRITES];
-};
-
-static struct new_code new_pads, new_slots;
-
-static_assert(sizeof(new_pads.blocks[0].code) == KTRACE_FUNC_ALIGN);
-static_assert(sizeof(struct ktrace_slot) == 2 * KTRACE_FUNC_ALIGN);
-
-static void write_new_code(struct new_code *new)
-{
-	struct text_poke_block *block;
-
-	/* perf decodes what was executed: tell it before somebody gets there */
-	for (block = new->blocks; block < new->blocks + new->nr; block++)
-		perf_event_text_poke(block->addr, block->addr, sizeof(block->code),
-				     block->code, sizeof(block->code));
-
-	text_poke_blocks(new->blocks, new->nr);
-	new->nr = 0;
-}
-
-static void write_all_new_code(void)
-{
-	write_new_code(&new_slots);
-	write_new_code(&new_pads);
-}
-
-static u8 *new_block(struct new_code *new, void *addr)
-{
-	struct text_poke_block *block;
-
-	if (new->nr == ARRAY_SIZE(new->blocks))
-		write_new_code(new);
-
-	block = &new->blocks[new->nr++];
-	block->addr = addr;
-
-	return block->code;
-}
-
-/* The padding that is used is the end of the block in front of the function */
-static void *new_pad(unsigned long func)
-{
-	void *addr = (void *)func - KTRACE_FUNC_ALIGN;
-	u8 *code = new_block(&new_pads, addr);
-
-	memcpy(code, addr, KTRACE_FUNC_ALIGN);
-
-	return code + KTRACE_FUNC_ALIGN - sizeof(struct ktrace_pad);
-}
-
-/* What is to be written at @at */
-static int slot_code(const struct ktrace_site *site, const struct ktrace_slot *at,
-		     unsigned long callee, struct ktrace_slot *slot)
-{
-	unsigned long code = (unsigned long)at->code;
-	int len;
-
-	slot->distance = site->func - code;
-	slot->call = CALL_INSN_OPCODE;
-	slot->disp = callee - code;
-	memset(slot->code, INT3_INSN_OPCODE, sizeof(slot->code));
-	len = ktrace_displace(site->entry, code, slot->code);
-	if (len < 0)
-		return len;
-	slot->len = min(len, KTRACE_PATCH_MAX);
-	memcpy(slot->replaced, (void *)site->entry, sizeof(slot->replaced));
-
-	return 0;
-}
-
-static int add_slot(const struct ktrace_site *site, unsigned long callee)
-{
-	struct ktrace_slot *at = ktrace_take_slot(site->func);
-	struct ktrace_slot_pad *pad;
-	struct ktrace_slot slot;
-
-	/* arch_ktrace_traceable() has seen that it can be done */
-	if (WARN_ON_ONCE(!at || slot_code(site, at, callee, &slot)))
-		return -EINVAL;
-
-	for (int i = 0; i < sizeof(slot); i += KTRACE_FUNC_ALIGN)
-		memcpy(new_block(&new_slots, (void *)at + i), (void *)&slot + i,
-		       KTRACE_FUNC_ALIGN);
-
-	pad = new_pad(site->func);
-	pad->jmp = JMP32_INSN_OPCODE;
-	pad->disp = (unsigned long)&at->call - site->func;
-
-	return 0;
-}
-
-/* Write what the function needs when it is traced for the first time */
-static int add_code(const struct ktrace_site *site, unsigned long callee)
-{
-	if (!site->len)
-		return add_slot(site, callee);
-
-	ktrace_make_pad(new_pad(site->func), site->func, callee);
-
-	return 0;
-}
-
 /* Updates */
 
 static int verify(const struct ktrace_site *site, unsigned long callee)
@@ -193,7 +87,7 @@ static int verify(const struct ktrace_site *site, unsigned long callee)
 
 	WARN(1, "%pS: %*phN, padding %*phN\n", (void *)site->func, 8, (void *)site->func,
 	     (int)sizeof(struct ktrace_pad), (void *)site->func - sizeof(struct ktrace_pad));
-	if (site->by_slot)
+	if (site->slot)
 		pr_err("call %*phN, expected to call %pS\n", CALL_INSN_SIZE, site->call,
 		       (void *)callee);
 
@@ -222,10 +116,10 @@ static int verify_record(struct dyn_ftrace *rec, int enable, struct stale_calls 
 		return ret;
 
 	if (!site.call)
-		return add_code(&site, ftrace_get_addr_new(rec));
+		return ktrace_add_code(&site, ftrace_get_addr_new(rec));
 
 	if (ktrace_site_callee(&site) != ftrace_get_addr_new(rec))
-		*(site.by_slot ? &stale->slots : &stale->pads) = true;
+		*(site.slot ? &stale->slots : &stale->pads) = true;
 
 	return 0;
 }
@@ -254,9 +148,21 @@ static void update_slot(struct dyn_ftrace *rec, int enable)
 	case FTRACE_UPDATE_MAKE_CALL:
 	case FTRACE_UPDATE_MODIFY_CALL:
 		ktrace_get_site(rec->ip, &site);
-		if (site.by_slot)
+		if (site.slot)
 			update_call(&site, rec);
 	}
+}
+
+static void trace(const struct ktrace_site *site)
+{
+	text_poke_queue((void *)site->entry, site->patch, site->len, NULL);
+	ktrace_upgrade_later(site);
+}
+
+static void untrace(const struct ktrace_site *site)
+{
+	ktrace_no_upgrade(site);
+	text_poke_queue((void *)site->entry, site->original, site->len, site->emulate);
 }
 
 /* Pass 3 */
@@ -269,12 +175,12 @@ static void update_record(struct dyn_ftrace *rec, int enable, bool stale)
 		return;
 
 	ktrace_get_site(rec->ip, &site);
-	if (stale && update != FTRACE_UPDATE_MAKE_NOP && !site.by_slot)
+	if (stale && update != FTRACE_UPDATE_MAKE_NOP && !site.slot)
 		update_call(&site, rec);
 	if (update == FTRACE_UPDATE_MAKE_CALL)
-		text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
+		trace(&site);
 	else if (update == FTRACE_UPDATE_MAKE_NOP)
-		text_poke_queue((void *)site.entry, site.original, site.len, site.emulate);
+		untrace(&site);
 
 	ftrace_update_record(rec, enable);
 }
@@ -292,13 +198,12 @@ void ftrace_replace_code(int enable)
 		ret = verify_record(ftrace_rec_iter_record(iter), enable, &stale);
 		if (ret) {
 			/* What is not written yet may be for a module that goes */
-			new_pads.nr = 0;
-			new_slots.nr = 0;
+			ktrace_drop_code();
 			ftrace_bug(ret, ftrace_rec_iter_record(iter));
 			return;
 		}
 	}
-	write_all_new_code();
+	ktrace_write_code();
 
 	if (stale.slots) {
 		for_ftrace_rec_iter(iter)
@@ -323,13 +228,13 @@ int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 	if (site.call) {
 		set_call(site.call, addr);
 	} else {
-		ret = add_code(&site, addr);
+		ret = ktrace_add_code(&site, addr);
 		if (ret)
 			return ret;
-		write_all_new_code();
+		ktrace_write_code();
 		ktrace_get_site(rec->ip, &site);
 	}
-	text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
+	trace(&site);
 
 	return 0;
 }
@@ -377,13 +282,13 @@ unsigned long ktrace_resume(unsigned long func)
 	if (!site.call) {
 		/* ftrace_replace_code() puts in what is called when it is used */
 		if (!ktrace_is_site_right(&site, 0) ||
-		    add_code(&site, (unsigned long)ftrace_stub))
+		    ktrace_add_code(&site, (unsigned long)ftrace_stub))
 			return -EBUSY;
-		write_all_new_code();
+		ktrace_write_code();
 		ktrace_get_site(func, &site);
 	}
 
-	return site.by_slot ? (unsigned long)site.call + CALL_INSN_SIZE :
+	return site.slot ? (unsigned long)site.call + CALL_INSN_SIZE :
 			      func + ENDBR_INSN_SIZE;
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_resume);

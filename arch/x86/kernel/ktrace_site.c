@@ -193,22 +193,44 @@ static void get_pad_site(struct ktrace_site *site)
 	memcpy(site->emulate, skip_jmp, sizeof(skip_jmp));
 }
 
-static void get_slot_site(struct ktrace_site *site, struct ktrace_slot *slot)
+/**
+ * ktrace_make_jump - have a function patched by a jump to the one in its padding
+ * @site: the function, which has a slot; @site->entry is set
+ */
+void ktrace_make_jump(struct ktrace_site *site)
 {
 	unsigned long jmp = (unsigned long)&ktrace_slot_pad_of(site->func)->jmp;
 
-	site->call = &slot->call;
-	site->by_slot = true;
-	site->len = slot->len;
-	if (slot->len == INT3_INSN_SIZE) {
-		site->patch[0] = INT3_INSN_OPCODE;
-	} else {
-		site->patch[0] = JMP8_INSN_OPCODE;
-		site->patch[1] = jmp - (site->entry + JMP8_INSN_SIZE);
-	}
-	memcpy(site->original, slot->replaced, sizeof(site->original));
+	site->len = JMP8_INSN_SIZE;
+	site->patch[0] = JMP8_INSN_OPCODE;
+	site->patch[1] = jmp - (site->entry + JMP8_INSN_SIZE);
 	/* The displaced instruction cannot be emulated: it is traced for the last time */
 	memcpy(site->emulate, site->patch, sizeof(site->emulate));
+}
+
+static void make_breakpoint(struct ktrace_site *site)
+{
+	site->len = INT3_INSN_SIZE;
+	site->patch[0] = INT3_INSN_OPCODE;
+	site->emulate[0] = INT3_INSN_OPCODE;
+}
+
+static bool has_jump(const struct ktrace_site *site)
+{
+	if (site->slot->form == KTRACE_SLOT_BOTH)
+		return *(u8 *)site->entry == JMP8_INSN_OPCODE;
+
+	return site->slot->form == KTRACE_SLOT_JUMP;
+}
+
+static void get_slot_site(struct ktrace_site *site)
+{
+	site->call = &site->slot->call;
+	memcpy(site->original, site->slot->replaced, sizeof(site->original));
+	if (has_jump(site))
+		ktrace_make_jump(site);
+	else
+		make_breakpoint(site);
 }
 
 /**
@@ -223,7 +245,6 @@ static void get_slot_site(struct ktrace_site *site, struct ktrace_slot *slot)
 void ktrace_get_site(unsigned long func, struct ktrace_site *site)
 {
 	struct ktrace_pad *pad = pad_of(func);
-	struct ktrace_slot *slot;
 
 	*site = (struct ktrace_site) { .func = func };
 
@@ -233,15 +254,15 @@ void ktrace_get_site(unsigned long func, struct ktrace_site *site)
 		return;
 	}
 
-	slot = slot_of(func);
-	if (!slot && ktrace_is_endbr_free(func)) {
+	site->slot = slot_of(func);
+	if (!site->slot && ktrace_is_endbr_free(func)) {
 		get_pad_site(site);
 		return;
 	}
 
 	site->entry = ktrace_slot_entry(func);
-	if (slot)
-		get_slot_site(site, slot);
+	if (site->slot)
+		get_slot_site(site);
 }
 
 /**
@@ -301,6 +322,15 @@ unsigned long ktrace_call_address(unsigned long func)
 
 /* Probes */
 
+/* How many bytes ktrace changes, now or later */
+static unsigned int changed_len(const struct ktrace_site *site)
+{
+	if (site->slot && site->slot->form == KTRACE_SLOT_BREAKPOINT)
+		return INT3_INSN_SIZE;
+
+	return JMP8_INSN_SIZE;
+}
+
 /**
  * ktrace_untraced_code - what is at an address without what ktrace has changed there
  * @addr: address of an instruction
@@ -311,33 +341,76 @@ unsigned long ktrace_call_address(unsigned long func)
 void ktrace_untraced_code(unsigned long addr, u8 *buf)
 {
 	struct ktrace_site site;
+	unsigned int offset, len;
 
-	/* A function, or what follows its ENDBR */
+	/* A function, or what follows its ENDBR, or the second instruction */
 	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), &site);
-	if (site.call && addr == site.entry)
-		memcpy(buf, site.original, site.len);
+	if (!site.call)
+		return;
+
+	offset = addr - site.entry;
+	len = changed_len(&site);
+	if (offset < len)
+		memcpy(buf, site.original + offset, len - offset);
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_untraced_code);
 
 /**
- * ktrace_has_breakpoint - is a function traced by a breakpoint?
+ * ktrace_may_change_code - may ktrace change the instruction at an address?
+ * @addr: address of an instruction
+ *
+ * Context: any.
+ *
+ * Return: whether it is the first or the second of a function that has a record.
+ */
+bool ktrace_may_change_code(unsigned long addr)
+{
+	unsigned long func = ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN);
+
+	return addr - func < ENDBR_INSN_SIZE + JMP8_INSN_SIZE &&
+	       ftrace_location_range(func, func) == func;
+}
+
+/**
+ * ktrace_is_displaced - is an instruction executed only in a slot, at times?
+ * @addr: address of an instruction
+ *
+ * Context: as ktrace_get_site().
+ *
+ * Return: whether it is the second one of a function, and displaced with the first.
+ */
+bool ktrace_is_displaced(unsigned long addr)
+{
+	struct ktrace_site site;
+
+	if (!ktrace_may_change_code(addr))
+		return false;
+
+	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), &site);
+
+	return site.slot && site.slot->form == KTRACE_SLOT_BOTH && addr == site.entry + 1;
+}
+EXPORT_SYMBOL_IF_KUNIT(ktrace_is_displaced);
+
+/**
+ * ktrace_is_first_short - has the first instruction of a function one byte?
  * @func: address of a function that has a record, and is traced
  *
  * Context: as ktrace_get_site().
  *
- * Return: whether it is, at its first byte.
+ * Return: whether it has, and is in a slot.
  */
-bool ktrace_has_breakpoint(unsigned long func)
+bool ktrace_is_first_short(unsigned long func)
 {
-	struct ktrace_site site;
+	struct ktrace_slot *slot;
 
-	/* Any function has one while it is patched */
-	if (*(u8 *)func != INT3_INSN_OPCODE)
+	/* Most functions have a call there */
+	if (has_call(pad_of(func)) || is_endbr(*(u32 *)func))
 		return false;
 
-	ktrace_get_site(func, &site);
+	slot = slot_of(func);
 
-	return site.len == INT3_INSN_SIZE && site.entry == func;
+	return slot && slot->form != KTRACE_SLOT_JUMP;
 }
 
 /* Does the function begin with ENDBR when it is not traced? */
@@ -442,6 +515,10 @@ unsigned long ktrace_unwind_ip(unsigned long ip)
 	/* The instruction of the function is not executed yet */
 	if (ip <= (unsigned long)slot->code)
 		return ktrace_slot_func(slot);
+
+	/* The second instruction; the first has one byte */
+	if (slot->form == KTRACE_SLOT_BOTH && ip == (unsigned long)slot->code + 1)
+		return ktrace_slot_entry(ktrace_slot_func(slot)) + 1;
 
 	/* The rest are jumps: out of the slot, or the second half of a call */
 	return *(u8 *)ip == JMP32_INSN_OPCODE ? jmp_end + *(s32 *)(ip + 1) : 0;

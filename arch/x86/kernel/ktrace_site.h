@@ -26,25 +26,27 @@ struct ktrace_pad {
  * @func: address of the function
  * @entry: where it is patched: @func, or behind its ENDBR
  * @call: the call of its tracers, in the padding or in its slot; NULL if it was never traced
- * @by_slot: it has a slot
- * @len: how many bytes are patched; 0 if that is not known, since the function needs a
+ * @slot: NULL if it has none
+ * @len: how many bytes are patched, as the code is now; 0 if that is not known, since the function needs a
  *	slot and has none, or its code is damaged
  * @patch: what is at @entry when the function is traced
- * @original: what is there when it is not
+ * @original: what is there when it is not; not only the first @len bytes, if there are more
+ *	that ktrace may change
  * @emulate: what a CPU does that gets there while one is replaced by the other
  */
 struct ktrace_site {
-	unsigned long	func;
-	unsigned long	entry;
-	u8		*call;
-	bool		by_slot;
-	u8		len;
-	u8		patch[KTRACE_PATCH_MAX];
-	u8		original[KTRACE_PATCH_MAX];
-	u8		emulate[KTRACE_PATCH_MAX];
+	unsigned long		func;
+	unsigned long		entry;
+	u8			*call;
+	struct ktrace_slot	*slot;
+	u8			len;
+	u8			patch[KTRACE_PATCH_MAX];
+	u8			original[KTRACE_PATCH_MAX];
+	u8			emulate[KTRACE_PATCH_MAX];
 };
 
 void ktrace_get_site(unsigned long func, struct ktrace_site *site);
+void ktrace_make_jump(struct ktrace_site *site);
 bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee);
 unsigned long ktrace_site_callee(const struct ktrace_site *site);
 void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func, unsigned long callee);

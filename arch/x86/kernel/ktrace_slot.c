@@ -4,7 +4,7 @@
  *
  *	slot+0	.long	func - (slot+9)
  *	slot+4	call	trampoline
- *	slot+9	the displaced instruction
+ *	slot+9	the displaced instruction, or two
  *		jmp	the next one of the function
  *
  * The kernel, and each module, has an area with a slot for each function that needs one.
@@ -14,7 +14,8 @@
  * code: a task in one of them is in the module.
  *
  * List and tree are changed under slot_lock. The unwinder looks into the tree in any
- * context.
+ * context. How far functions are on their way from a breakpoint to a jump is changed under
+ * text_mutex.
  */
 #define pr_fmt(fmt) "ktrace: " fmt
 
@@ -23,6 +24,7 @@
 #include <linux/ftrace.h>
 #include <linux/ktrace.h>
 #include <linux/list.h>
+#include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -33,6 +35,7 @@
 #include <linux/rcupdate.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
@@ -42,24 +45,48 @@
 static_assert(sizeof(struct ktrace_slot) == 32);
 static_assert(offsetof(struct ktrace_slot, code) == -KTRACE_DISTANCE);
 
+#define LOCK_INSN_PREFIX	0xf0
+#define DS_INSN_PREFIX	0x3e
+
 /**
- * ktrace_displace - make the code that a slot has in place of an instruction
- * @entry: address of the instruction
- * @to: address of the code
- * @code: is filled; KTRACE_SLOT_CODE bytes
+ * ktrace_may_change - will alternatives change an instruction later?
+ * @addr: address of the instruction
+ *
+ * With one CPU, they make LOCK a DS, and change it back when a second CPU comes.
  *
  * Context: any.
  *
- * Return: the length of the instruction; an error of ktrace_relocate().
+ * Return: whether they may.
  */
-int ktrace_displace(unsigned long entry, unsigned long to, u8 *code)
+bool ktrace_may_change(unsigned long addr)
 {
-	struct ktrace_moved moved;
-	int ret;
+	u8 prefix = *(u8 *)addr;
 
-	ret = ktrace_relocate((void *)entry, entry, 1, code, to, KTRACE_SLOT_CODE, &moved);
+	if (prefix == LOCK_INSN_PREFIX)
+		return num_present_cpus() == 1 || setup_max_cpus <= 1;
 
-	return ret ?: moved.len;
+	return prefix == DS_INSN_PREFIX;
+}
+
+/**
+ * ktrace_displace - make the code that a slot has in place of instructions
+ * @insns: the instructions; KTRACE_RELOC_CODE(@min) bytes
+ * @entry: address of the first
+ * @min: displace instructions until they cover this many bytes
+ * @to: address of the code
+ * @code: is filled; KTRACE_SLOT_CODE bytes
+ * @moved: set to what was displaced
+ *
+ * Context: any.
+ *
+ * Return: 0, or an error of ktrace_relocate().
+ */
+int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsigned long to,
+		    u8 *code, struct ktrace_moved *moved)
+{
+	memset(code, INT3_INSN_OPCODE, KTRACE_SLOT_CODE);
+
+	return ktrace_relocate(insns, entry, min, code, to, KTRACE_SLOT_CODE, moved);
 }
 
 struct slot_area {
@@ -67,6 +94,7 @@ struct slot_area {
 	struct latch_tree_node	node;		/* if it has slots */
 	struct module		*mod;		/* NULL for the kernel */
 	struct ktrace_slot	*slots;		/* NULL until a tracer starts */
+	u8			*upgrades;	/* enum ktrace_upgrade of each */
 	unsigned int		nr, used;
 };
 
@@ -115,11 +143,16 @@ static void tell_perf(const struct slot_area *area, bool gone)
 static int alloc_area(struct slot_area *area)
 {
 	size_t size = area_size(area);
+	u8 *upgrades __free(kvfree) = NULL;
 	struct ktrace_slot *slots;
 	int ret;
 
 	if (area->slots)
 		return 0;
+
+	upgrades = kvcalloc(area->nr, sizeof(*upgrades), GFP_KERNEL);
+	if (!upgrades)
+		return -ENOMEM;
 
 	slots = execmem_alloc(EXECMEM_FTRACE, size);
 	if (!slots)
@@ -134,6 +167,7 @@ static int alloc_area(struct slot_area *area)
 	}
 
 	area->slots = slots;
+	area->upgrades = no_free_ptr(upgrades);
 	latch_tree_insert(&area->node, &area_tree, &area_ops);
 	tell_perf(area, false);
 
@@ -143,7 +177,7 @@ static int alloc_area(struct slot_area *area)
 /**
  * ktrace_add_slots - keep slots for functions of the kernel or of a module
  * @mod: the module, or NULL
- * @nr: the number of functions that need one
+ * @nr: how many
  *
  * Context: process context, may sleep.
  *
@@ -230,6 +264,7 @@ void ktrace_free_slots(struct module *mod)
 		synchronize_rcu();
 		tell_perf(found, true);
 		execmem_free(found->slots);
+		kvfree(found->upgrades);
 	}
 	kfree(found);
 }
@@ -254,7 +289,7 @@ static struct slot_area *area_of(unsigned long func)
  *
  * Context: process context, may sleep.
  *
- * Return: the slot, or NULL if more functions ask for one than ktrace_add_slots() was told.
+ * Return: the slot, or NULL if more are asked for than ktrace_add_slots() was told.
  */
 struct ktrace_slot *ktrace_take_slot(unsigned long func)
 {
@@ -313,4 +348,82 @@ const struct ktrace_slot *ktrace_slot_at(unsigned long ip)
 bool ktrace_is_slot(unsigned long ip)
 {
 	return ktrace_slot_at(ip);
+}
+
+/* Upgrades */
+
+/**
+ * ktrace_set_upgrade - set how far a function is on its way from a breakpoint to a jump
+ * @slot: the slot of the function, with KTRACE_SLOT_BOTH
+ * @upgrade: how far
+ *
+ * Context: text_mutex held.
+ */
+void ktrace_set_upgrade(const struct ktrace_slot *slot, enum ktrace_upgrade upgrade)
+{
+	struct latch_tree_node *node;
+	struct slot_area *area;
+
+	lockdep_assert_held(&text_mutex);
+
+	/* The function has a record: its slots are there */
+	guard(preempt)();
+
+	node = latch_tree_find((void *)slot, &area_tree, &area_ops);
+	if (WARN_ON_ONCE(!node))
+		return;
+
+	area = node_area(node);
+	area->upgrades[slot - area->slots] = upgrade;
+}
+
+/**
+ * ktrace_visit_upgrades - bring functions forward on their way from a breakpoint to a jump
+ * @from: those that are here
+ * @to: are set to this
+ * @visit: called with the slot of each; may be NULL
+ *
+ * Context: text_mutex held; may sleep.
+ */
+void ktrace_visit_upgrades(enum ktrace_upgrade from, enum ktrace_upgrade to,
+			   void (*visit)(const struct ktrace_slot *slot))
+{
+	struct slot_area *area;
+
+	lockdep_assert_held(&text_mutex);
+	guard(mutex)(&slot_lock);
+
+	list_for_each_entry(area, &areas, list) {
+		for (unsigned int i = 0; i < area->used; i++) {
+			if (area->upgrades[i] != from)
+				continue;
+			area->upgrades[i] = to;
+			if (visit)
+				visit(&area->slots[i]);
+		}
+	}
+}
+
+/**
+ * ktrace_forget_upgrades - do not change functions any more, whose memory is freed
+ * @start: address of the first
+ * @end: behind the last
+ *
+ * Context: process context, may sleep; takes text_mutex.
+ */
+void ktrace_forget_upgrades(unsigned long start, unsigned long end)
+{
+	struct slot_area *area;
+
+	guard(mutex)(&text_mutex);
+	guard(mutex)(&slot_lock);
+
+	list_for_each_entry(area, &areas, list) {
+		for (unsigned int i = 0; i < area->used; i++) {
+			unsigned long func = ktrace_slot_func(&area->slots[i]);
+
+			if (func >= start && func < end)
+				area->upgrades[i] = KTRACE_SETTLED;
+		}
+	}
 }

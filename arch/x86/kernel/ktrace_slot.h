@@ -7,6 +7,8 @@
 
 #include <asm/text-patching.h>
 
+#include "ktrace_reloc.h"
+
 struct module;
 
 #define KTRACE_FUNC_ALIGN	16
@@ -14,13 +16,27 @@ struct module;
 /* The longest instruction, and a jump back to the function */
 #define KTRACE_SLOT_CODE	20
 
+/* What is patched in a function that has the slot */
+enum ktrace_slot_form {
+	KTRACE_SLOT_JUMP,	/* a jump in place of its first instruction */
+	KTRACE_SLOT_BREAKPOINT,	/* a breakpoint: the instruction has one byte */
+	KTRACE_SLOT_BOTH,	/* the next one is displaced, too: a breakpoint, later a jump */
+};
+
+/* How far a function with KTRACE_SLOT_BOTH is, see ktrace_upgrade.c */
+enum ktrace_upgrade {
+	KTRACE_SETTLED,		/* it stays what it is: untraced, or with a jump */
+	KTRACE_FRESH,		/* it has a breakpoint */
+	KTRACE_WAITING,		/* and no task enters it in another way since a grace period began */
+};
+
 struct ktrace_slot {
 	s32	distance;		/* from the end of the call to the function */
 	u8	call;
 	s32	disp;
 	u8	code[KTRACE_SLOT_CODE];
-	u8	len;			/* of what is patched: a breakpoint, or a jump */
-	u8	replaced[JMP8_INSN_SIZE];	/* what that is in place of */
+	u8	form;			/* enum ktrace_slot_form */
+	u8	replaced[JMP8_INSN_SIZE];	/* the first bytes that were displaced */
 } __packed;
 
 /* The padding of a function that has a slot */
@@ -30,12 +46,18 @@ struct ktrace_slot_pad {
 	s32	disp;
 } __packed;
 
-int ktrace_displace(unsigned long entry, unsigned long to, u8 *code);
+bool ktrace_may_change(unsigned long addr);
+int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsigned long to,
+		    u8 *code, struct ktrace_moved *moved);
 int ktrace_add_slots(struct module *mod, unsigned int nr);
 int ktrace_alloc_slots(void);
 void ktrace_free_slots(struct module *mod);
 struct ktrace_slot *ktrace_take_slot(unsigned long func);
 const struct ktrace_slot *ktrace_slot_at(unsigned long ip);
+void ktrace_set_upgrade(const struct ktrace_slot *slot, enum ktrace_upgrade upgrade);
+void ktrace_visit_upgrades(enum ktrace_upgrade from, enum ktrace_upgrade to,
+			   void (*visit)(const struct ktrace_slot *slot));
+void ktrace_forget_upgrades(unsigned long start, unsigned long end);
 
 static inline unsigned long ktrace_slot_func(const struct ktrace_slot *slot)
 {

@@ -7,10 +7,12 @@
  * return their return address: the call in front of it has the address of the function.
  */
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/kallsyms.h>
+#include <linux/kprobes.h>
 #include <linux/ktrace.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
@@ -62,14 +64,20 @@ static noinline unsigned long ktrace_test_calling(void)
 	return (unsigned long)__builtin_return_address(0);
 }
 
-/* Has no ENDBR, and saves a register by an instruction of one byte */
-static noinline unsigned long ktrace_test_pushing(void)
-{
-	asm volatile("" : : : "rbx", "memory");
-	return (unsigned long)__builtin_return_address(0);
+/* Have no ENDBR, and save a register by an instruction of one byte */
+#define PUSHING_FUNC(name, nr)							\
+static noinline unsigned long ktrace_test_##name(void)				\
+{										\
+	asm volatile("" : : "i" (nr) : "rbx", "memory");			\
+	return (unsigned long)__builtin_return_address(0);			\
 }
 
-static unsigned long traced, other, untraced, pointed, local, calling, pushing;
+PUSHING_FUNC(pushing, 1)
+PUSHING_FUNC(probed, 2)
+PUSHING_FUNC(probed_first, 3)
+
+static unsigned long traced, other, untraced, pointed, local, calling, pushing, probed;
+static unsigned long probed_first;
 /* The one that the tests of stacks are about */
 static unsigned long subject;
 
@@ -90,9 +98,12 @@ static int ktrace_test_suite_init(struct kunit_suite *suite)
 	local = called_before(ktrace_test_local());
 	calling = called_before(ktrace_test_calling());
 	pushing = called_before(ktrace_test_pushing());
+	probed = called_before(ktrace_test_probed());
+	probed_first = called_before(ktrace_test_probed_first());
 	pointed = (unsigned long)ktrace_test_pointed;
 
-	return traced && other && untraced && local && calling && pushing ? 0 : -EINVAL;
+	return traced && other && untraced && local && calling && pushing && probed &&
+	       probed_first ? 0 : -EINVAL;
 }
 
 /* The tracers */
@@ -308,6 +319,10 @@ static __always_inline void call_subject(void)
 		ktrace_test_calling();
 	else if (subject == pushing)
 		ktrace_test_pushing();
+	else if (subject == probed)
+		ktrace_test_probed();
+	else if (subject == probed_first)
+		ktrace_test_probed_first();
 	else
 		ktrace_test_traced();
 }
@@ -522,7 +537,7 @@ static unsigned long slot(void)
 	return subject + get_unaligned((s32 *)(subject + SLOT_JMP + 1)) - SLOT_CALL;
 }
 
-/* The length of the displaced instruction, 0 if the slot does not jump back behind it */
+/* The length of what is displaced, 0 if the slot does not jump back behind it */
 static unsigned int displaced_len(unsigned long entry)
 {
 	for (unsigned long ip = slot() + SLOT_CODE; ip < slot() + 32 - JMP32_INSN_SIZE; ip++) {
@@ -536,48 +551,71 @@ static unsigned int displaced_len(unsigned long entry)
 	return 0;
 }
 
-/* At each instruction from the entry of the function to the second of its own */
-static void check_in_slot(struct kunit *test, unsigned long entry)
+static void check_opcode(struct kunit *test, unsigned long entry, u8 opcode)
+{
+	u8 now = *(u8 *)entry;
+
+	/* What was a breakpoint may be a jump by now */
+	if (now == JMP8_INSN_OPCODE && displaced_len(entry) > 1)
+		return;
+
+	KUNIT_EXPECT_EQ(test, now, opcode);
+}
+
+/* At each instruction from the entry of the function to the first that is not displaced */
+static void check_in_slot(struct kunit *test, unsigned long entry, u8 opcode)
 {
 	unsigned int len;
 
 	KUNIT_ASSERT_NE(test, slot(), 0);
 	len = displaced_len(entry);
 	KUNIT_ASSERT_GT(test, len, 0);
-	KUNIT_EXPECT_EQ(test, *(u8 *)entry,
-			len < JMP8_INSN_SIZE ? INT3_INSN_OPCODE : JMP8_INSN_OPCODE);
+	check_opcode(test, entry, opcode);
 
 	check_at(test, subject, 0);
 	check_at(test, entry, entry - subject);
 	check_at(test, subject + SLOT_JMP, 1);
 	check_at(test, slot() + SLOT_CALL, 1);
 	check_at(test, slot() + SLOT_CODE, 1);
+	if (*(u8 *)(slot() + SLOT_CODE) == PUSH_RBX)
+		check_at(test, slot() + SLOT_CODE + 1, 1);
 	check_at(test, slot() + SLOT_CODE + len, 1);
 	check_at(test, entry + len, entry + len - subject);
 }
 
-static void check_slot(struct kunit *test, unsigned long func, unsigned long entry)
+/* Only one or two bytes of the function differ, and it is known what they were */
+static void check_code(struct kunit *test, unsigned long func, unsigned long entry,
+		       const u8 *before)
 {
-	u8 before[16], buf[16];
+	u8 buf[16];
+
+	memcpy(buf, (void *)func, sizeof(buf));
+	KUNIT_EXPECT_MEMNEQ(test, buf, before, sizeof(buf));
+	ktrace_untraced_code(entry, buf + (entry - func));
+	KUNIT_EXPECT_MEMEQ(test, buf, before, sizeof(buf));
+
+	memcpy(buf, (void *)func, sizeof(buf));
+	ktrace_untraced_code(entry + 1, buf + (entry + 1 - func));
+	KUNIT_EXPECT_EQ(test, buf[entry + 1 - func], before[entry + 1 - func]);
+}
+
+static void check_slot(struct kunit *test, unsigned long func, unsigned long entry, u8 opcode)
+{
+	u8 before[16];
 
 	subject = func;
 	memcpy(before, (void *)func, sizeof(before));
 
 	start_tracer(test, 0, 0, &subject, 1);
-	check_in_slot(test, entry);
+	check_in_slot(test, entry, opcode);
 	check_in_callback(test, (unsigned long)callbacks[0]);
 	start_tracer(test, 1, FTRACE_OPS_FL_SAVE_REGS, &subject, 1);
-	check_in_slot(test, entry);
+	check_in_slot(test, entry, opcode);
 	check_in_callback(test, (unsigned long)callbacks[0]);
 	check_in_callback(test, (unsigned long)callbacks[1]);
 	KUNIT_EXPECT_EQ(test, tracers[0].ip, func);
 	KUNIT_EXPECT_EQ(test, tracers[1].ip, func);
-
-	/* Only one or two bytes of the function differ, and it is known what they were */
-	memcpy(buf, (void *)func, sizeof(buf));
-	KUNIT_EXPECT_MEMNEQ(test, buf, before, sizeof(buf));
-	ktrace_untraced_code(entry, buf + (entry - func));
-	KUNIT_EXPECT_MEMEQ(test, buf, before, sizeof(buf));
+	check_code(test, func, entry, before);
 
 	stop_tracer(1);
 	tracers[0].calls = 0;
@@ -595,16 +633,141 @@ static void check_slot(struct kunit *test, unsigned long func, unsigned long ent
 
 static void ktrace_test_slot(struct kunit *test)
 {
-	check_slot(test, local, local);
+	check_slot(test, local, local, JMP8_INSN_OPCODE);
 }
 
-static void ktrace_test_slot_int3(struct kunit *test)
+static void need_push(struct kunit *test, unsigned long func)
 {
-	if (*(u8 *)pushing != PUSH_RBX)
+	if (*(u8 *)func != PUSH_RBX)
 		kunit_skip(test, "the function does not begin with a push");
-
-	check_slot(test, pushing, pushing);
 }
+
+/* Wait for the end of a grace period of Tasks RCU */
+static void wait_for_jump(struct kunit *test, unsigned long entry)
+{
+	for (unsigned int i = 0; READ_ONCE(*(u8 *)entry) != JMP8_INSN_OPCODE; i++) {
+		KUNIT_ASSERT_LT_MSG(test, i, 2000, "there is no jump after 200 seconds\n");
+		msleep(100);
+	}
+}
+
+/* A breakpoint is in place of one byte, and after a while a jump of two instructions */
+static void ktrace_test_slot_upgrade(struct kunit *test)
+{
+	u8 before[16];
+
+	need_push(test, pushing);
+	memcpy(before, (void *)pushing, sizeof(before));
+	check_slot(test, pushing, pushing, INT3_INSN_OPCODE);
+
+	start_tracer(test, 0, 0, &subject, 1);
+	KUNIT_EXPECT_GT(test, displaced_len(pushing), 1);
+	KUNIT_EXPECT_TRUE(test, ktrace_is_displaced(pushing + 1));
+	wait_for_jump(test, pushing);
+	check_in_slot(test, pushing, JMP8_INSN_OPCODE);
+	check_code(test, pushing, pushing, before);
+
+	/* The other way to call both, and back */
+	start_tracer(test, 1, FTRACE_OPS_FL_SAVE_REGS, &subject, 1);
+	check_in_slot(test, pushing, JMP8_INSN_OPCODE);
+	check_in_callback(test, (unsigned long)callbacks[1]);
+	stop_tracer(0);
+	check_in_slot(test, pushing, JMP8_INSN_OPCODE);
+	stop_tracer(1);
+	KUNIT_EXPECT_MEMEQ(test, (void *)pushing, before, sizeof(before));
+
+	check_slot(test, pushing, pushing, INT3_INSN_OPCODE);
+}
+
+#ifdef CONFIG_KPROBES
+static unsigned int probe_hits;
+
+static int ktrace_test_probe(struct kprobe *kp, struct pt_regs *regs)
+{
+	probe_hits++;
+	return 0;
+}
+NOKPROBE_SYMBOL(ktrace_test_probe);
+
+static struct kprobe probe = { .pre_handler = ktrace_test_probe };
+
+static int start_probe(unsigned long addr)
+{
+	probe = (struct kprobe){
+		.addr = (void *)addr, .pre_handler = ktrace_test_probe,
+	};
+	probe_hits = 0;
+
+	return register_kprobe(&probe);
+}
+
+static void check_probed(struct kunit *test)
+{
+	probe_hits = 0;
+	call_subject();
+	/* The compiler does not see that the call changes it */
+	KUNIT_EXPECT_EQ(test, READ_ONCE(probe_hits), 1);
+}
+
+/* The subject has a tracer, and a probe of its second instruction */
+static void check_traced_and_probed(struct kunit *test)
+{
+	tracers[0].calls = 0;
+	check_probed(test);
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
+	KUNIT_EXPECT_EQ(test, *(u8 *)subject, INT3_INSN_OPCODE);
+	KUNIT_EXPECT_EQ(test, displaced_len(subject), 1);
+	KUNIT_EXPECT_FALSE(test, ktrace_is_displaced(subject + 1));
+	check_in_slot(test, subject, INT3_INSN_OPCODE);
+}
+
+/* A probe of the second instruction, when that is displaced */
+static void ktrace_test_slot_probe(struct kunit *test)
+{
+	u8 before[16];
+
+	need_push(test, probed);
+	subject = probed;
+	memcpy(before, (void *)probed, sizeof(before));
+
+	start_tracer(test, 0, 0, &subject, 1);
+	wait_for_jump(test, probed);
+
+	/* The slot is what it calls, so that it has to stay */
+	start_direct(test, probed);
+	KUNIT_EXPECT_EQ(test, start_probe(probed + 1), -EBUSY);
+	KUNIT_EXPECT_EQ(test, *(u8 *)probed, JMP8_INSN_OPCODE);
+	stop_direct();
+
+	KUNIT_ASSERT_EQ(test, start_probe(probed + 1), 0);
+	check_traced_and_probed(test);
+	stop_tracer(0);
+	check_probed(test);
+	start_tracer(test, 0, 0, &subject, 1);
+	check_traced_and_probed(test);
+	unregister_kprobe(&probe);
+	stop_tracer(0);
+	KUNIT_EXPECT_MEMEQ(test, (void *)probed, before, sizeof(before));
+
+	check_slot(test, probed, probed, INT3_INSN_OPCODE);
+}
+
+/* ... and when the function was never traced */
+static void ktrace_test_slot_probe_first(struct kunit *test)
+{
+	need_push(test, probed_first);
+	subject = probed_first;
+
+	KUNIT_ASSERT_EQ(test, start_probe(probed_first + 1), 0);
+	check_probed(test);
+	start_tracer(test, 0, 0, &subject, 1);
+	check_traced_and_probed(test);
+	unregister_kprobe(&probe);
+	stop_tracer(0);
+
+	check_slot(test, probed_first, probed_first, INT3_INSN_OPCODE);
+}
+#endif
 
 /* Between the return address on the stack and the jump that are in place of a call */
 static void ktrace_test_slot_call(struct kunit *test)
@@ -640,7 +803,7 @@ static void ktrace_test_slot_endbr(struct kunit *test)
 		kunit_skip(test, "the ENDBR is not kept");
 	stop_tracer(0);
 
-	check_slot(test, pointed, pointed + BODY);
+	check_slot(test, pointed, pointed + BODY, JMP8_INSN_OPCODE);
 }
 
 /* Direct calls */
@@ -875,7 +1038,11 @@ static struct kunit_case ktrace_test_cases[] = {
 	KUNIT_CASE(ktrace_test_unwind_two),
 	KUNIT_CASE(ktrace_test_unwind_graph),
 	KUNIT_CASE(ktrace_test_slot),
-	KUNIT_CASE(ktrace_test_slot_int3),
+	KUNIT_CASE_SLOW(ktrace_test_slot_upgrade),
+#ifdef CONFIG_KPROBES
+	KUNIT_CASE_SLOW(ktrace_test_slot_probe),
+	KUNIT_CASE(ktrace_test_slot_probe_first),
+#endif
 	KUNIT_CASE(ktrace_test_slot_call),
 	KUNIT_CASE(ktrace_test_slot_endbr),
 	KUNIT_CASE(ktrace_test_text_address),

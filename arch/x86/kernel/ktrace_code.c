@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ktrace: what a function gets when it is traced for the first time: code in its padding, and
+ * a slot if it needs one.
+ *
+ * Nobody executes these yet, so that they are written without breakpoints, many at a time.
+ *
+ * All is called with text_mutex held.
+ */
+#include <linux/ktrace.h>
+#include <linux/lockdep.h>
+#include <linux/memory.h>
+#include <linux/perf_event.h>
+#include <linux/string.h>
+
+#include <asm/insn.h>
+#include <asm/text-patching.h>
+
+#include "ktrace_code.h"
+#include "ktrace_site.h"
+#include "ktrace_slot.h"
+
+struct new_code {
+	unsigned int		nr;
+	struct text_poke_block	blocks[TEXT_POKE_WRITES];
+};
+
+static struct new_code new_pads, new_slots;
+
+static_assert(sizeof(new_pads.blocks[0].code) == KTRACE_FUNC_ALIGN);
+static_assert(sizeof(struct ktrace_slot) == 2 * KTRACE_FUNC_ALIGN);
+
+static void write_new_code(struct new_code *new)
+{
+	struct text_poke_block *block;
+
+	/* perf decodes what was executed: tell it before somebody gets there */
+	for (block = new->blocks; block < new->blocks + new->nr; block++)
+		perf_event_text_poke(block->addr, block->addr, sizeof(block->code),
+				     block->code, sizeof(block->code));
+
+	text_poke_blocks(new->blocks, new->nr);
+	new->nr = 0;
+}
+
+/**
+ * ktrace_write_code - write what was added
+ */
+void ktrace_write_code(void)
+{
+	lockdep_assert_held(&text_mutex);
+
+	write_new_code(&new_slots);
+	write_new_code(&new_pads);
+}
+
+/**
+ * ktrace_drop_code - do not write what was added
+ */
+void ktrace_drop_code(void)
+{
+	new_slots.nr = 0;
+	new_pads.nr = 0;
+}
+
+static u8 *new_block(struct new_code *new, void *addr)
+{
+	struct text_poke_block *block;
+
+	if (new->nr == ARRAY_SIZE(new->blocks))
+		write_new_code(new);
+
+	block = &new->blocks[new->nr++];
+	block->addr = addr;
+
+	return block->code;
+}
+
+/* The padding that is used is the end of the block in front of the function */
+static void *new_pad(unsigned long func)
+{
+	void *addr = (void *)func - KTRACE_FUNC_ALIGN;
+	u8 *code = new_block(&new_pads, addr);
+
+	memcpy(code, addr, KTRACE_FUNC_ALIGN);
+
+	return code + KTRACE_FUNC_ALIGN - sizeof(struct ktrace_pad);
+}
+
+/* Can the second instruction be displaced with the first, which has one byte? */
+static bool can_displace_second(const struct ktrace_site *site)
+{
+	unsigned long second = site->entry + 1;
+
+	/* It may be the jump of an optimized kprobe, which is not there for ever */
+	return *(u8 *)second != JMP32_INSN_OPCODE && !ktrace_may_change(second) &&
+	       ktrace_site_class(site->func) == KTRACE_SITE_ANY;
+}
+
+/* Fill the code of @slot, which is to be at @at */
+static int displace(const struct ktrace_site *site, unsigned long at, bool one_insn,
+		    struct ktrace_slot *slot)
+{
+	u8 insns[KTRACE_RELOC_CODE(JMP8_INSN_SIZE)];
+	struct ktrace_moved moved;
+	int ret;
+
+	memcpy(insns, (void *)site->entry, sizeof(insns));
+	if (site->call)
+		memcpy(insns, site->original, sizeof(site->original));
+	memcpy(slot->replaced, insns, sizeof(slot->replaced));
+
+	ret = ktrace_displace(insns, site->entry, JMP8_INSN_SIZE, at, slot->code, &moved);
+	if (!ret && moved.nr == 1) {
+		slot->form = KTRACE_SLOT_JUMP;
+		return 0;
+	}
+
+	if (!ret && !one_insn && can_displace_second(site)) {
+		slot->form = KTRACE_SLOT_BOTH;
+		return 0;
+	}
+
+	slot->form = KTRACE_SLOT_BREAKPOINT;
+
+	return ktrace_displace(insns, site->entry, INT3_INSN_SIZE, at, slot->code, &moved);
+}
+
+/**
+ * ktrace_add_slot - give a slot to a function
+ * @site: the function
+ * @callee: what the call in the slot calls
+ * @one_insn: displace only one instruction
+ *
+ * Return: the slot, NULL if there is none left, or if the instruction cannot be displaced,
+ * which arch_ktrace_traceable() has excluded.
+ */
+struct ktrace_slot *ktrace_add_slot(const struct ktrace_site *site, unsigned long callee,
+				    bool one_insn)
+{
+	struct ktrace_slot *at = ktrace_take_slot(site->func);
+	struct ktrace_slot slot;
+	unsigned long code;
+
+	if (!at)
+		return NULL;
+
+	code = (unsigned long)at->code;
+	slot.distance = site->func - code;
+	slot.call = CALL_INSN_OPCODE;
+	slot.disp = callee - code;
+	if (WARN_ON_ONCE(displace(site, code, one_insn, &slot)))
+		return NULL;
+
+	for (int i = 0; i < sizeof(slot); i += KTRACE_FUNC_ALIGN)
+		memcpy(new_block(&new_slots, (void *)at + i), (void *)&slot + i,
+		       KTRACE_FUNC_ALIGN);
+
+	return at;
+}
+
+/**
+ * ktrace_add_slot_pad - add the jump from the padding of a function to its slot
+ * @func: address of the function
+ * @slot: the slot
+ */
+void ktrace_add_slot_pad(unsigned long func, struct ktrace_slot *slot)
+{
+	struct ktrace_slot_pad *pad = new_pad(func);
+
+	pad->jmp = JMP32_INSN_OPCODE;
+	pad->disp = (unsigned long)&slot->call - func;
+}
+
+/**
+ * ktrace_add_code - add what the function needs when it is traced for the first time
+ * @site: the function, for which this was not done yet
+ * @callee: what its call calls
+ *
+ * Return: 0, or -EINVAL, which is a bug.
+ */
+int ktrace_add_code(const struct ktrace_site *site, unsigned long callee)
+{
+	struct ktrace_slot *slot;
+
+	if (site->len) {
+		ktrace_make_pad(new_pad(site->func), site->func, callee);
+		return 0;
+	}
+
+	slot = ktrace_add_slot(site, callee, false);
+	/* arch_ktrace_traceable() has counted it */
+	if (WARN_ON_ONCE(!slot))
+		return -EINVAL;
+	ktrace_add_slot_pad(site->func, slot);
+
+	return 0;
+}

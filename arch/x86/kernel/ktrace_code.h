@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* ktrace: what a function gets when it is traced for the first time, see ktrace_code.c */
+#ifndef _ARCH_X86_KERNEL_KTRACE_CODE_H
+#define _ARCH_X86_KERNEL_KTRACE_CODE_H
+
+#include <linux/types.h>
+
+#include "ktrace_site.h"
+#include "ktrace_slot.h"
+
+int ktrace_add_code(const struct ktrace_site *site, unsigned long callee);
+struct ktrace_slot *ktrace_add_slot(const struct ktrace_site *site, unsigned long callee,
+				    bool one_insn);
+void ktrace_add_slot_pad(unsigned long func, struct ktrace_slot *slot);
+void ktrace_write_code(void);
+void ktrace_drop_code(void);
+
+#endif /* _ARCH_X86_KERNEL_KTRACE_CODE_H */
