@@ -55,13 +55,6 @@
 #include "ktrace_site.h"
 #include "ktrace_slot.h"
 
-static int cmp_addresses(const void *a, const void *b)
-{
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The ENDBRs that apply_seal_endbr() will overwrite, sorted */
 static unsigned long *sealed_endbrs(unsigned int *nr)
 {
@@ -76,14 +69,14 @@ static unsigned long *sealed_endbrs(unsigned int *nr)
 	*nr = 0;
 	for (s = __ibt_endbr_seal; s < __ibt_endbr_seal_end; s++)
 		sealed[(*nr)++] = (unsigned long)s + *s;
-	sort(sealed, *nr, sizeof(*sealed), cmp_addresses, NULL);
+	sort(sealed, *nr, sizeof(*sealed), ktrace_cmp_addresses, NULL);
 
 	return sealed;
 }
 
 static bool is_sealed(unsigned long func, const unsigned long *sealed, unsigned int nr)
 {
-	return sealed && bsearch(&func, sealed, nr, sizeof(*sealed), cmp_addresses);
+	return sealed && bsearch(&func, sealed, nr, sizeof(*sealed), ktrace_cmp_addresses);
 }
 
 /* Before alternatives were applied, this is what a return is */
@@ -109,9 +102,6 @@ static bool can_displace(unsigned long entry, unsigned int class, bool *is_short
 
 	return true;
 }
-
-/* For functions with two instructions in a slot, of which the second gets a kprobe */
-#define SPARE_SLOTS	64U
 
 /**
  * arch_ktrace_traceable - select the functions that can be traced
@@ -160,8 +150,9 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 	}
 
 	ret = ktrace_add_int3(shorts, nr_shorts);
+	/* These get a second one if their second instruction gets a kprobe */
 	if (!ret)
-		ret = ktrace_add_slots(mod, nr_slots + min(nr_shorts, SPARE_SLOTS));
+		ret = ktrace_add_slots(mod, nr_slots + nr_shorts);
 	if (ret)
 		return ret;
 

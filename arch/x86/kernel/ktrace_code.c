@@ -90,10 +90,7 @@ static void *new_pad(unsigned long func)
 /* Can the second instruction be displaced with the first, which has one byte? */
 static bool can_displace_second(const struct ktrace_site *site)
 {
-	unsigned long second = site->entry + 1;
-
-	/* It may be the jump of an optimized kprobe, which is not there for ever */
-	return *(u8 *)second != JMP32_INSN_OPCODE && !ktrace_may_change(second) &&
+	return !ktrace_may_change(site->entry + 1) &&
 	       ktrace_site_class(site->func) == KTRACE_SITE_ANY;
 }
 
@@ -132,8 +129,8 @@ static int displace(const struct ktrace_site *site, unsigned long at, bool one_i
  * @callee: what the call in the slot calls
  * @one_insn: displace only one instruction
  *
- * Return: the slot, NULL if there is none left, or if the instruction cannot be displaced,
- * which arch_ktrace_traceable() has excluded.
+ * Return: the slot; NULL if there is none left, or the instruction cannot be displaced. For a
+ * function with a record that cannot be, but after ftrace_kill().
  */
 struct ktrace_slot *ktrace_add_slot(const struct ktrace_site *site, unsigned long callee,
 				    bool one_insn)

@@ -2,9 +2,9 @@
 /*
  * ktrace: functions whose entry is too short for a jump.
  *
- * Where the first instruction has one byte, a breakpoint is put in its place: to displace
- * two instructions, one would have to wait until no task is between them. The handler
- * goes on in the padding of the function, from where a jump leads to the slot.
+ * Where the first instruction has one byte, a breakpoint is put in its place, for good or
+ * until a jump can be (ktrace_upgrade.c). The handler goes on in the padding of the function,
+ * from where a jump leads to the slot.
  *
  * exc_int3() calls the handler right after that of text_poke_bp(), before anything that can
  * be traced. Anything that it called might be traced by a breakpoint, too. So it looks into
@@ -37,13 +37,6 @@ struct entry_table {
 static struct entry_table *entry_table;
 static DEFINE_MUTEX(table_lock);
 
-static __always_inline int cmp_entries(const void *a, const void *b)
-{
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /**
  * ktrace_int3_handler - go on where a traced function calls its tracers
  * @regs: registers at a breakpoint
@@ -59,12 +52,15 @@ noinstr bool ktrace_int3_handler(struct pt_regs *regs)
 	struct ktrace_slot_pad *pad;
 
 	if (user_mode(regs) || !table ||
-	    !__inline_bsearch(&entry, table->entries, table->nr, sizeof(entry), cmp_entries))
+	    !__inline_bsearch(&entry, table->entries, table->nr, sizeof(entry), ktrace_cmp_addresses))
 		return false;
 
-	/* The padding is written before the first breakpoint, and stays */
+	/*
+	 * The padding is written before the first breakpoint. When it gets another slot,
+	 * text_poke_bp() has a breakpoint there, and handles it.
+	 */
 	pad = ktrace_slot_pad_of(ALIGN_DOWN(entry, KTRACE_FUNC_ALIGN));
-	if (pad->jmp != JMP32_INSN_OPCODE)
+	if (pad->jmp != JMP32_INSN_OPCODE && pad->jmp != INT3_INSN_OPCODE)
 		return false;
 
 	int3_emulate_jmp(regs, (unsigned long)&pad->jmp);
@@ -130,7 +126,7 @@ int ktrace_add_int3(const unsigned long *entries, unsigned int nr)
 	if (old)
 		memcpy(table->entries, old->entries, nr_old * sizeof(*entries));
 	memcpy(table->entries + nr_old, entries, nr * sizeof(*entries));
-	sort(table->entries, table->nr, sizeof(*entries), cmp_entries, NULL);
+	sort(table->entries, table->nr, sizeof(*entries), ktrace_cmp_addresses, NULL);
 	replace_table(table);
 
 	return 0;

@@ -288,7 +288,11 @@ unsigned long ktrace_resume(unsigned long func)
 		ktrace_get_site(func, &site);
 	}
 
-	return site.slot ? (unsigned long)site.call + CALL_INSN_SIZE :
-			      func + ENDBR_INSN_SIZE;
+	if (!site.slot)
+		return func + ENDBR_INSN_SIZE;
+
+	ktrace_slot_state(site.slot)->resumed = true;
+
+	return (unsigned long)site.slot->code;
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_resume);

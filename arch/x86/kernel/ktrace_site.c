@@ -2,9 +2,9 @@
 /*
  * ktrace: what the code of a function is when it is traced, and when it is not.
  *
- * All is read from the code: from the padding, which does not change once it is written,
- * but for the operand of its call, and from the slot. Probes and stack traces ask this,
- * from any context.
+ * It is read from the code: from the padding, which does not change once it is written, but
+ * for the operands of its call and its jump, and from the slot. Probes and stack traces ask
+ * this, from any context.
  */
 #include <kunit/visibility.h>
 #include <linux/cleanup.h>
@@ -14,6 +14,8 @@
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/ktrace.h>
+#include <linux/memory.h>
+#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
@@ -169,7 +171,8 @@ static struct ktrace_slot *slot_of(unsigned long func)
 	struct ktrace_slot_pad *pad = ktrace_slot_pad_of(func);
 	struct ktrace_slot *slot;
 
-	if (pad->jmp != JMP32_INSN_OPCODE)
+	/* A breakpoint while it gets another slot */
+	if (pad->jmp != JMP32_INSN_OPCODE && pad->jmp != INT3_INSN_OPCODE)
 		return NULL;
 
 	/* It may be a byte of a call */
@@ -217,8 +220,9 @@ static void make_breakpoint(struct ktrace_site *site)
 
 static bool has_jump(const struct ktrace_site *site)
 {
-	if (site->slot->form == KTRACE_SLOT_BOTH)
-		return *(u8 *)site->entry == JMP8_INSN_OPCODE;
+	/* Others may put a breakpoint at the entry: do not look there */
+	if (ktrace_can_upgrade(site))
+		return ktrace_slot_state(site->slot)->upgrade == KTRACE_UPGRADED;
 
 	return site->slot->form == KTRACE_SLOT_JUMP;
 }
@@ -307,13 +311,15 @@ bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
  * ktrace_call_address - where the call is that a traced function executes first
  * @func: address of a function that has a record
  *
- * Context: text_mutex or ftrace_lock held.
+ * Context: process context, may sleep; takes text_mutex.
  *
  * Return: the address. There is no call if the function was never traced.
  */
 unsigned long ktrace_call_address(unsigned long func)
 {
 	struct ktrace_site site;
+
+	guard(mutex)(&text_mutex);
 
 	ktrace_get_site(func, &site);
 
@@ -388,7 +394,7 @@ bool ktrace_is_displaced(unsigned long addr)
 
 	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), &site);
 
-	return site.slot && site.slot->form == KTRACE_SLOT_BOTH && addr == site.entry + 1;
+	return ktrace_can_upgrade(&site) && addr == site.entry + 1;
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_is_displaced);
 

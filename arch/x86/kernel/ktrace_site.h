@@ -51,6 +51,11 @@ bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee);
 unsigned long ktrace_site_callee(const struct ktrace_site *site);
 void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func, unsigned long callee);
 
+static inline bool ktrace_can_upgrade(const struct ktrace_site *site)
+{
+	return site->slot && site->slot->form == KTRACE_SLOT_BOTH;
+}
+
 bool ktrace_must_keep_endbr(void);
 bool ktrace_is_endbr_free(unsigned long func);
 bool ktrace_is_padding_free(unsigned long func);

@@ -7,15 +7,14 @@
  *	slot+9	the displaced instruction, or two
  *		jmp	the next one of the function
  *
- * The kernel, and each module, has an area with a slot for each function that needs one.
- * The areas are allocated before the first tracer starts: nothing that patches code can
- * lack memory. A slot is given to a function when it is traced for the first time, and stays
- * with it, because a task may be preempted in it. The slots of a module are freed with its
- * code: a task in one of them is in the module.
+ * The kernel, and each module, has an area with a slot for each function that needs one, or
+ * two. The areas are allocated before the first tracer starts: nothing that patches code can
+ * lack memory. A slot is given to a function when it is traced for the first time, and
+ * keeps its code, because a task may be preempted in it. The slots of a module are freed with
+ * its code: a task in one of them is in the module.
  *
  * List and tree are changed under slot_lock. The unwinder looks into the tree in any
- * context. How far functions are on their way from a breakpoint to a jump is changed under
- * text_mutex.
+ * context. The state of slots is changed under text_mutex.
  */
 #define pr_fmt(fmt) "ktrace: " fmt
 
@@ -94,7 +93,7 @@ struct slot_area {
 	struct latch_tree_node	node;		/* if it has slots */
 	struct module		*mod;		/* NULL for the kernel */
 	struct ktrace_slot	*slots;		/* NULL until a tracer starts */
-	u8			*upgrades;	/* enum ktrace_upgrade of each */
+	struct ktrace_slot_state *states;	/* of each */
 	unsigned int		nr, used;
 };
 
@@ -143,15 +142,15 @@ static void tell_perf(const struct slot_area *area, bool gone)
 static int alloc_area(struct slot_area *area)
 {
 	size_t size = area_size(area);
-	u8 *upgrades __free(kvfree) = NULL;
+	struct ktrace_slot_state *states __free(kvfree) = NULL;
 	struct ktrace_slot *slots;
 	int ret;
 
 	if (area->slots)
 		return 0;
 
-	upgrades = kvcalloc(area->nr, sizeof(*upgrades), GFP_KERNEL);
-	if (!upgrades)
+	states = kvcalloc(area->nr, sizeof(*states), GFP_KERNEL);
+	if (!states)
 		return -ENOMEM;
 
 	slots = execmem_alloc(EXECMEM_FTRACE, size);
@@ -167,7 +166,7 @@ static int alloc_area(struct slot_area *area)
 	}
 
 	area->slots = slots;
-	area->upgrades = no_free_ptr(upgrades);
+	area->states = no_free_ptr(states);
 	latch_tree_insert(&area->node, &area_tree, &area_ops);
 	tell_perf(area, false);
 
@@ -241,13 +240,15 @@ int ktrace_alloc_slots(void)
  * ktrace_free_slots - free the slots of a module
  * @mod: the module, whose records are gone
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep; takes text_mutex.
  */
 void ktrace_free_slots(struct module *mod)
 {
 	struct slot_area *area, *found = NULL;
 
-	scoped_guard(mutex, &slot_lock) {
+	/* With text_mutex, functions are there that ktrace_visit_upgrades() has visited */
+	scoped_guard(mutex, &text_mutex) {
+		guard(mutex)(&slot_lock);
 		list_for_each_entry(area, &areas, list) {
 			if (area->mod == mod)
 				found = area;
@@ -264,7 +265,7 @@ void ktrace_free_slots(struct module *mod)
 		synchronize_rcu();
 		tell_perf(found, true);
 		execmem_free(found->slots);
-		kvfree(found->upgrades);
+		kvfree(found->states);
 	}
 	kfree(found);
 }
@@ -350,58 +351,59 @@ bool ktrace_is_slot(unsigned long ip)
 	return ktrace_slot_at(ip);
 }
 
-/* Upgrades */
+/* Their state */
 
 /**
- * ktrace_set_upgrade - set how far a function is on its way from a breakpoint to a jump
- * @slot: the slot of the function, with KTRACE_SLOT_BOTH
- * @upgrade: how far
+ * ktrace_slot_state - the state of a slot
+ * @slot: a slot that a function has
  *
- * Context: text_mutex held.
+ * Context: any in which the function cannot go away. To change it, text_mutex held.
+ *
+ * Return: the state.
  */
-void ktrace_set_upgrade(const struct ktrace_slot *slot, enum ktrace_upgrade upgrade)
+struct ktrace_slot_state *ktrace_slot_state(const struct ktrace_slot *slot)
 {
-	struct latch_tree_node *node;
 	struct slot_area *area;
 
-	lockdep_assert_held(&text_mutex);
+	guard(preempt_notrace)();
 
-	/* The function has a record: its slots are there */
-	guard(preempt)();
+	area = node_area(latch_tree_find((void *)slot, &area_tree, &area_ops));
 
-	node = latch_tree_find((void *)slot, &area_tree, &area_ops);
-	if (WARN_ON_ONCE(!node))
-		return;
-
-	area = node_area(node);
-	area->upgrades[slot - area->slots] = upgrade;
+	return &area->states[slot - area->slots];
 }
 
 /**
  * ktrace_visit_upgrades - bring functions forward on their way from a breakpoint to a jump
  * @from: those that are here
  * @to: are set to this
- * @visit: called with the slot of each; may be NULL
+ * @visit: called with the address of each function; may be NULL
+ * @data: for @visit
  *
- * Context: text_mutex held; may sleep.
+ * Context: text_mutex held, without which they may go; may sleep.
+ *
+ * Return: their number.
  */
-void ktrace_visit_upgrades(enum ktrace_upgrade from, enum ktrace_upgrade to,
-			   void (*visit)(const struct ktrace_slot *slot))
+unsigned int ktrace_visit_upgrades(enum ktrace_upgrade from, enum ktrace_upgrade to,
+				   void (*visit)(unsigned long func, void *data), void *data)
 {
 	struct slot_area *area;
+	unsigned int nr = 0;
 
 	lockdep_assert_held(&text_mutex);
 	guard(mutex)(&slot_lock);
 
 	list_for_each_entry(area, &areas, list) {
 		for (unsigned int i = 0; i < area->used; i++) {
-			if (area->upgrades[i] != from)
+			if (area->states[i].upgrade != from)
 				continue;
-			area->upgrades[i] = to;
+			area->states[i].upgrade = to;
+			nr++;
 			if (visit)
-				visit(&area->slots[i]);
+				visit(ktrace_slot_func(&area->slots[i]), data);
 		}
 	}
+
+	return nr;
 }
 
 /**
@@ -423,7 +425,7 @@ void ktrace_forget_upgrades(unsigned long start, unsigned long end)
 			unsigned long func = ktrace_slot_func(&area->slots[i]);
 
 			if (func >= start && func < end)
-				area->upgrades[i] = KTRACE_SETTLED;
+				area->states[i].upgrade = KTRACE_UNTRACED;
 		}
 	}
 }

@@ -25,9 +25,20 @@ enum ktrace_slot_form {
 
 /* How far a function with KTRACE_SLOT_BOTH is, see ktrace_upgrade.c */
 enum ktrace_upgrade {
-	KTRACE_SETTLED,		/* it stays what it is: untraced, or with a jump */
+	KTRACE_UNTRACED,
 	KTRACE_FRESH,		/* it has a breakpoint */
-	KTRACE_WAITING,		/* and no task enters it in another way since a grace period began */
+	KTRACE_WAITING,		/* it has had it since before the grace period that goes on */
+	KTRACE_UPGRADED,	/* it has a jump */
+};
+
+/**
+ * struct ktrace_slot_state - what is not in the code of a slot
+ * @upgrade: enum ktrace_upgrade
+ * @resumed: ktrace_resume() has told the address of the code
+ */
+struct ktrace_slot_state {
+	u8	upgrade;
+	bool	resumed;
 };
 
 struct ktrace_slot {
@@ -54,9 +65,9 @@ int ktrace_alloc_slots(void);
 void ktrace_free_slots(struct module *mod);
 struct ktrace_slot *ktrace_take_slot(unsigned long func);
 const struct ktrace_slot *ktrace_slot_at(unsigned long ip);
-void ktrace_set_upgrade(const struct ktrace_slot *slot, enum ktrace_upgrade upgrade);
-void ktrace_visit_upgrades(enum ktrace_upgrade from, enum ktrace_upgrade to,
-			   void (*visit)(const struct ktrace_slot *slot));
+struct ktrace_slot_state *ktrace_slot_state(const struct ktrace_slot *slot);
+unsigned int ktrace_visit_upgrades(enum ktrace_upgrade from, enum ktrace_upgrade to,
+				   void (*visit)(unsigned long func, void *data), void *data);
 void ktrace_forget_upgrades(unsigned long start, unsigned long end);
 
 static inline unsigned long ktrace_slot_func(const struct ktrace_slot *slot)
@@ -67,6 +78,13 @@ static inline unsigned long ktrace_slot_func(const struct ktrace_slot *slot)
 static __always_inline struct ktrace_slot_pad *ktrace_slot_pad_of(unsigned long func)
 {
 	return (struct ktrace_slot_pad *)func - 1;
+}
+
+static __always_inline int ktrace_cmp_addresses(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
 }
 
 #endif /* _ARCH_X86_KERNEL_KTRACE_SLOT_H */

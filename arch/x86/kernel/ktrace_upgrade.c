@@ -24,7 +24,9 @@
 #include <linux/ktrace.h>
 #include <linux/lockdep.h>
 #include <linux/memory.h>
+#include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/sort.h>
 #include <linux/workqueue.h>
 
 #include <asm/text-patching.h>
@@ -34,22 +36,54 @@
 #include "ktrace_slot.h"
 #include "ktrace_upgrade.h"
 
-static void make_jump(const struct ktrace_slot *slot)
+static void make_jump(unsigned long func)
 {
 	struct ktrace_site site;
 
-	ktrace_get_site(ktrace_slot_func(slot), &site);
-	if (WARN_ON_ONCE(site.slot != slot || *(u8 *)site.entry != INT3_INSN_OPCODE))
+	ktrace_get_site(func, &site);
+	if (WARN_ON_ONCE(!ktrace_can_upgrade(&site)))
 		return;
 
 	ktrace_make_jump(&site);
 	text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
 }
 
+struct func_list {
+	unsigned int	nr;
+	unsigned long	*funcs;
+};
+
+static void add_func(unsigned long func, void *data)
+{
+	struct func_list *list = data;
+
+	list->funcs[list->nr++] = func;
+}
+
+/* Those that wait have a breakpoint that no task has passed by */
+static void make_jumps(void)
+{
+	unsigned int nr = ktrace_visit_upgrades(KTRACE_WAITING, KTRACE_WAITING, NULL, NULL);
+	struct func_list list = { };
+
+	/* The next time, if there is no memory */
+	unsigned long *funcs __free(kvfree) = kvmalloc_array(nr, sizeof(*funcs), GFP_KERNEL);
+	if (!nr || !funcs)
+		return;
+
+	list.funcs = funcs;
+	ktrace_visit_upgrades(KTRACE_WAITING, KTRACE_UPGRADED, add_func, &list);
+	/* In order, or text_poke_queue() makes many batches */
+	sort(funcs, nr, sizeof(*funcs), ktrace_cmp_addresses, NULL);
+	for (unsigned int i = 0; i < nr; i++)
+		make_jump(funcs[i]);
+	text_poke_finish();
+}
+
 static void ktrace_upgrade_work(struct work_struct *work)
 {
 	scoped_guard(mutex, &text_mutex)
-		ktrace_visit_upgrades(KTRACE_FRESH, KTRACE_WAITING, NULL);
+		ktrace_visit_upgrades(KTRACE_FRESH, KTRACE_WAITING, NULL, NULL);
 
 	/* The idle tasks, and the others */
 	synchronize_rcu_tasks_rude();
@@ -57,19 +91,13 @@ static void ktrace_upgrade_work(struct work_struct *work)
 
 	guard(mutex)(&text_mutex);
 
-	ktrace_visit_upgrades(KTRACE_WAITING, KTRACE_SETTLED, make_jump);
-	text_poke_finish();
+	make_jumps();
 }
 
 static DECLARE_DELAYED_WORK(upgrade_work, ktrace_upgrade_work);
 
 /* For all that is enabled in a while, wait once */
 #define UPGRADE_DELAY	(HZ / 10)
-
-static bool can_upgrade(const struct ktrace_site *site)
-{
-	return site->slot && site->slot->form == KTRACE_SLOT_BOTH;
-}
 
 /**
  * ktrace_upgrade_later - put a jump in place of the breakpoint of a function later
@@ -79,10 +107,10 @@ static bool can_upgrade(const struct ktrace_site *site)
  */
 void ktrace_upgrade_later(const struct ktrace_site *site)
 {
-	if (!can_upgrade(site))
+	if (!ktrace_can_upgrade(site))
 		return;
 
-	ktrace_set_upgrade(site->slot, KTRACE_FRESH);
+	ktrace_slot_state(site->slot)->upgrade = KTRACE_FRESH;
 	queue_delayed_work(system_unbound_wq, &upgrade_work, UPGRADE_DELAY);
 }
 
@@ -94,8 +122,8 @@ void ktrace_upgrade_later(const struct ktrace_site *site)
  */
 void ktrace_no_upgrade(const struct ktrace_site *site)
 {
-	if (can_upgrade(site))
-		ktrace_set_upgrade(site->slot, KTRACE_SETTLED);
+	if (ktrace_can_upgrade(site))
+		ktrace_slot_state(site->slot)->upgrade = KTRACE_UNTRACED;
 }
 
 /* Probes of the second instruction */
@@ -109,21 +137,19 @@ static bool has_short_insn(unsigned long entry)
 	       moved.len == INT3_INSN_SIZE;
 }
 
-/* The function was never traced */
+/* The function was never traced. If it cannot be, it needs nothing. */
 static int add_code_for_one(const struct ktrace_site *site)
 {
 	struct ktrace_slot *slot;
 
-	if (site->len || !has_short_insn(site->entry))
+	if (site->len || !has_short_insn(site->entry) || !ktrace_is_site_right(site, 0))
 		return 0;
-	if (!ktrace_is_site_right(site, 0))
-		return -EBUSY;
 	if (ktrace_alloc_slots())
 		return -ENOMEM;
 
 	slot = ktrace_add_slot(site, (unsigned long)ftrace_stub, true);
 	if (!slot)
-		return -EBUSY;
+		return 0;
 	ktrace_add_slot_pad(site->func, slot);
 	ktrace_write_code();
 
@@ -135,7 +161,12 @@ static int change_slot(struct ktrace_site *site)
 {
 	const u8 breakpoint[] = { INT3_INSN_OPCODE, site->original[1] };
 	void *jmp = &ktrace_slot_pad_of(site->func)->jmp;
+	bool has_jump = site->len == JMP8_INSN_SIZE;
 	struct ktrace_slot *slot;
+
+	/* Something else may have put a breakpoint there */
+	if (has_jump && *(u8 *)site->entry != JMP8_INSN_OPCODE)
+		return -EBUSY;
 
 	slot = ktrace_add_slot(site, ktrace_site_callee(site), true);
 	if (!slot)
@@ -143,8 +174,9 @@ static int change_slot(struct ktrace_site *site)
 	ktrace_write_code();
 
 	ktrace_no_upgrade(site);
-	if (*(u8 *)site->entry == JMP8_INSN_OPCODE)
+	if (has_jump)
 		text_poke_bp((void *)site->entry, breakpoint, sizeof(breakpoint), site->emulate);
+	/* Whoever is in the old slot goes on there */
 	text_poke_bp(jmp, text_gen_insn(JMP32_INSN_OPCODE, jmp, &slot->call), JMP32_INSN_SIZE,
 		     NULL);
 
@@ -153,13 +185,13 @@ static int change_slot(struct ktrace_site *site)
 
 /**
  * ktrace_prepare_probe - do not displace an instruction at which a kprobe is to be
- * @addr: address of an instruction, at which no kprobe is yet
+ * @addr: address of an instruction
  *
  * Context: process context, may sleep; text_mutex held.
  *
  * Return: 0, or
- * * -EBUSY: the function has a direct call, which may call the displaced instruction; or too
- *   many functions have such kprobes
+ * * -EBUSY: the function has had a direct call that may call the displaced instruction; or
+ *   something else has changed its entry
  * * -ENOMEM: there is no memory for slots
  */
 int ktrace_prepare_probe(unsigned long addr)
@@ -177,8 +209,8 @@ int ktrace_prepare_probe(unsigned long addr)
 		return 0;
 	if (!site.call)
 		return add_code_for_one(&site);
-	if (!can_upgrade(&site))
+	if (!ktrace_can_upgrade(&site))
 		return 0;
 
-	return ftrace_find_rec_direct(func) ? -EBUSY : change_slot(&site);
+	return ktrace_slot_state(site.slot)->resumed ? -EBUSY : change_slot(&site);
 }

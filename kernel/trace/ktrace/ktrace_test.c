@@ -13,9 +13,11 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
+#include <linux/kthread.h>
 #include <linux/ktrace.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
@@ -236,6 +238,16 @@ static void stop_direct(void)
 		unregister_ftrace_direct(&direct, (unsigned long)ktrace_test_direct, true);
 }
 
+/* A thread that calls a function */
+static struct task_struct *caller;
+
+static void stop_calling(void)
+{
+	if (!IS_ERR_OR_NULL(caller))
+		kthread_stop(caller);
+	caller = NULL;
+}
+
 static int ktrace_test_init(struct kunit *test)
 {
 	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
@@ -249,6 +261,7 @@ static int ktrace_test_init(struct kunit *test)
 static void ktrace_test_exit(struct kunit *test)
 {
 	unwind_registers = false;
+	stop_calling();
 	for (unsigned int i = 0; i < NR_TRACERS; i++)
 		stop_tracer(i);
 	stop_graph();
@@ -528,13 +541,19 @@ static void ktrace_test_unwind_graph(struct kunit *test)
 
 /* Functions with a slot */
 
-/* The slot of the subject, 0 if it has none */
-static unsigned long slot(void)
+/* The slot of a function, 0 if it has none */
+static unsigned long slot_of(unsigned long func)
 {
-	if (*(u8 *)(subject + SLOT_JMP) != JMP32_INSN_OPCODE)
+	if (*(u8 *)(func + SLOT_JMP) != JMP32_INSN_OPCODE)
 		return 0;
 
-	return subject + get_unaligned((s32 *)(subject + SLOT_JMP + 1)) - SLOT_CALL;
+	return func + get_unaligned((s32 *)(func + SLOT_JMP + 1)) - SLOT_CALL;
+}
+
+/* That of the subject */
+static unsigned long slot(void)
+{
+	return slot_of(subject);
 }
 
 /* The length of what is displaced, 0 if the slot does not jump back behind it */
@@ -721,6 +740,23 @@ static void check_traced_and_probed(struct kunit *test)
 	check_in_slot(test, subject, INT3_INSN_OPCODE);
 }
 
+/* Meanwhile, other CPUs call the function, whose entry, padding and slot change */
+static int call_probed(void *data)
+{
+	while (!kthread_should_stop()) {
+		ktrace_test_probed();
+		cond_resched_tasks_rcu_qs();
+	}
+
+	return 0;
+}
+
+static void start_calling(struct kunit *test)
+{
+	caller = kthread_run(call_probed, NULL, "ktrace_test");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(caller));
+}
+
 /* A probe of the second instruction, when that is displaced */
 static void ktrace_test_slot_probe(struct kunit *test)
 {
@@ -731,15 +767,10 @@ static void ktrace_test_slot_probe(struct kunit *test)
 	memcpy(before, (void *)probed, sizeof(before));
 
 	start_tracer(test, 0, 0, &subject, 1);
+	start_calling(test);
 	wait_for_jump(test, probed);
-
-	/* The slot is what it calls, so that it has to stay */
-	start_direct(test, probed);
-	KUNIT_EXPECT_EQ(test, start_probe(probed + 1), -EBUSY);
-	KUNIT_EXPECT_EQ(test, *(u8 *)probed, JMP8_INSN_OPCODE);
-	stop_direct();
-
 	KUNIT_ASSERT_EQ(test, start_probe(probed + 1), 0);
+	stop_calling();
 	check_traced_and_probed(test);
 	stop_tracer(0);
 	check_probed(test);
@@ -750,6 +781,15 @@ static void ktrace_test_slot_probe(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, (void *)probed, before, sizeof(before));
 
 	check_slot(test, probed, probed, INT3_INSN_OPCODE);
+}
+
+/* A direct call may call the slot, so that this has to stay */
+static void ktrace_test_slot_probe_direct(struct kunit *test)
+{
+	need_push(test, pushing);
+
+	KUNIT_EXPECT_EQ(test, ktrace_resume(pushing), slot_of(pushing) + SLOT_CODE);
+	KUNIT_EXPECT_EQ(test, start_probe(pushing + 1), -EBUSY);
 }
 
 /* ... and when the function was never traced */
@@ -1042,6 +1082,7 @@ static struct kunit_case ktrace_test_cases[] = {
 #ifdef CONFIG_KPROBES
 	KUNIT_CASE_SLOW(ktrace_test_slot_probe),
 	KUNIT_CASE(ktrace_test_slot_probe_first),
+	KUNIT_CASE(ktrace_test_slot_probe_direct),
 #endif
 	KUNIT_CASE(ktrace_test_slot_call),
 	KUNIT_CASE(ktrace_test_slot_endbr),
