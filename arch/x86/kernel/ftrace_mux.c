@@ -57,12 +57,6 @@ unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs)
 	return (unsigned long)ftrace_mux_base + offsets[mask];
 }
 
-static bool is_static(unsigned long tramp)
-{
-	return tramp >= (unsigned long)ftrace_mux_callers &&
-	       tramp < (unsigned long)ftrace_mux_callers_end;
-}
-
 /* What a trampoline calls for @func: its call thunk, if there are any */
 static void *call_dest(void *func)
 {
@@ -144,7 +138,8 @@ void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int
 	unsigned int offset;
 	void *call;
 
-	if (!is_static(tramp))
+	/* The static ones are in front of what the others are copies of */
+	if (tramp - (unsigned long)ftrace_mux_base >= l->start)
 		offset = l->again - l->start - CALL_INSN_SIZE + n * (l->end - l->again);
 	else if (nr == 1)
 		offset = l->single_call;

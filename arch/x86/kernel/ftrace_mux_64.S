@@ -222,10 +222,6 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_mux_regs_caller_\mask)
 	\name \mask
 .endm
 
-	.balign 16, 0xcc
-SYM_INNER_LABEL(ftrace_mux_callers, SYM_L_GLOBAL)
-	ANNOTATE_NOENDBR
-
 	ftrace_mux_for_each_mask ftrace_mux_caller
 	ftrace_mux_for_each_mask ftrace_mux_regs_caller
 
@@ -290,9 +286,6 @@ SYM_CODE_START_LOCAL_NOALIGN(ftrace_mux_regs_exit)
 		    __stringify(ANNOTATE_UNRET_SAFE; ret; int3), \
 		    X86_FEATURE_CALL_DEPTH
 SYM_CODE_END(ftrace_mux_regs_exit)
-
-SYM_INNER_LABEL(ftrace_mux_callers_end, SYM_L_GLOBAL)
-	ANNOTATE_NOENDBR
 
 /*
  * What arch_ftrace_mux_create() makes trampolines of: for combinations that have

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracer multiplexer: a check of call sites, for tests.
+ * Function tracer multiplexer: a check of call sites, and allocations that fail, for tests.
  */
+#include <kunit/static_stub.h>
+#include <kunit/visibility.h>
+
 #include "../ftrace_internal.h"
 #include "check.h"
 #include "combinations.h"
@@ -51,3 +54,20 @@ void ftrace_mux_check_recs(void)
 		entry->touches = 0;
 	}
 }
+
+/**
+ * ftrace_mux_fails - whether an allocation has to fail
+ *
+ * A test replaces this function.
+ *
+ * Context: any.
+ *
+ * Return: true if the caller shall return as if there was no memory.
+ */
+bool ftrace_mux_fails(void)
+{
+	KUNIT_STATIC_STUB_REDIRECT(ftrace_mux_fails);
+
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_fails);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Function tracer multiplexer: a check of call sites, for tests */
+/* Function tracer multiplexer: for tests, see check.c */
 #ifndef _KERNEL_TRACE_MUX_CHECK_H
 #define _KERNEL_TRACE_MUX_CHECK_H
 
 #include <linux/kconfig.h>
+#include <linux/types.h>
+
+void ftrace_mux_check_recs(void);
 
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
-void ftrace_mux_check_recs(void);
+bool ftrace_mux_fails(void);
 #else
-static inline void ftrace_mux_check_recs(void) { }
+static inline bool ftrace_mux_fails(void) { return false; }
 #endif
 
 #endif /* _KERNEL_TRACE_MUX_CHECK_H */

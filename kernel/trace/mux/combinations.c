@@ -23,10 +23,8 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "../ftrace_internal.h"
-#include "../trace.h"
+#include "check.h"
 #include "combinations.h"
-#include "fault.h"
 #include "ids.h"
 #include "mux.h"
 
@@ -40,7 +38,7 @@ LIST_HEAD(ftrace_mux_combos);
 unsigned long ftrace_mux_combos_failed;
 
 /* The ops that all graph tracers share, NULL before the first of them */
-static struct ftrace_ops *graph_manager;
+struct ftrace_ops *ftrace_mux_graph_ops;
 
 /* Trampolines by address */
 
@@ -90,32 +88,6 @@ struct ftrace_mux_combo *ftrace_mux_combo_at(unsigned long addr)
 	return n ? combo_of(n) : NULL;
 }
 
-/**
- * ftrace_mux_combo_get_kallsym - name a trampoline for /proc/kallsyms
- * @symnum: index among the trampolines made on demand
- * @value: its address
- * @name: its name, KSYM_NAME_LEN bytes
- *
- * Context: preemption disabled.
- *
- * Return: 0, or -ERANGE if there are not so many.
- */
-int ftrace_mux_combo_get_kallsym(unsigned int symnum, unsigned long *value, char *name)
-{
-	struct ftrace_mux_combo *combo;
-
-	list_for_each_entry_rcu(combo, &ftrace_mux_combos, node,
-				lockdep_is_held(&ftrace_lock)) {
-		if (!combo->size || symnum--)
-			continue;
-		*value = combo->tramp;
-		strscpy(name, FTRACE_MUX_TRAMPOLINE_SYM, KSYM_NAME_LEN);
-		return 0;
-	}
-
-	return -ERANGE;
-}
-
 /* Which tracers a record has */
 
 static bool filter_selects(struct ftrace_ops *ops, unsigned long ip)
@@ -145,19 +117,6 @@ bool ftrace_mux_wants(struct ftrace_ops *ops, struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_set_graph_manager - remember the ops that the graph tracers share
- * @ops: the ops
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_set_graph_manager(struct ftrace_ops *ops)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	graph_manager = ops;
-}
-
-/**
  * ftrace_mux_graph_manager - the ops of the graph tracers, if there are several
  *
  * Context: ftrace_lock held.
@@ -169,11 +128,11 @@ struct ftrace_ops *ftrace_mux_graph_manager(void)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!graph_manager || list_empty(&graph_manager->subop_list) ||
-	    list_is_singular(&graph_manager->subop_list))
+	if (!ftrace_mux_graph_ops || list_empty(&ftrace_mux_graph_ops->subop_list) ||
+	    list_is_singular(&ftrace_mux_graph_ops->subop_list))
 		return NULL;
 
-	return graph_manager;
+	return ftrace_mux_graph_ops;
 }
 
 /* The graph tracers of @rec, as a mask of their indexes */
@@ -199,7 +158,7 @@ static struct fgraph_set *create_graph_set(unsigned long graph)
 	if (!set)
 		return NULL;
 
-	list_for_each_entry(gops, &graph_manager->subop_list, ops.list) {
+	list_for_each_entry(gops, &ftrace_mux_graph_ops->subop_list, ops.list) {
 		if (!(graph & BIT(gops->idx)))
 			continue;
 		set->nr++;
@@ -345,7 +304,7 @@ static bool combo_regs(const struct ftrace_mux_combo *combo)
 
 static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int n)
 {
-	return combo->graph && combo->ops[n] == graph_manager;
+	return combo->graph && combo->ops[n] == ftrace_mux_graph_ops;
 }
 
 /* The function that the trampoline of @combo calls for its n-th tracer */

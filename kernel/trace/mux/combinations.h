@@ -58,10 +58,10 @@ struct ftrace_mux_combo {
 
 extern struct list_head ftrace_mux_combos;
 extern unsigned long ftrace_mux_combos_failed;
+extern struct ftrace_ops *ftrace_mux_graph_ops;
 
 bool ftrace_mux_wants(struct ftrace_ops *ops, struct dyn_ftrace *rec);
 struct ftrace_ops *ftrace_mux_graph_manager(void);
-void ftrace_mux_set_graph_manager(struct ftrace_ops *ops);
 
 bool ftrace_mux_collect(struct dyn_ftrace *rec, struct ftrace_mux_set *set);
 bool ftrace_mux_set_equals(const struct ftrace_mux_set *set,
@@ -73,6 +73,5 @@ void ftrace_mux_combo_free(struct ftrace_mux_combo *combo);
 bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
 			  const struct ftrace_ops *ops);
 struct ftrace_mux_combo *ftrace_mux_combo_at(unsigned long addr);
-int ftrace_mux_combo_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
 
 #endif /* _KERNEL_TRACE_MUX_COMBINATIONS_H */

@@ -16,13 +16,13 @@
  */
 #include <linux/bitmap.h>
 #include <linux/perf_event.h>
+#include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "../trace.h"
+#include "check.h"
 #include "combinations.h"
 #include "entries.h"
-#include "fault.h"
 #include "mux.h"
 
 #define MUX_ENTRIES_SYM		"ftrace_mux_entries"
@@ -32,9 +32,6 @@ static unsigned int nr_chunks;
 
 /* Functions without an entry */
 struct ftrace_mux_entry ftrace_mux_no_entry;
-
-/* Entries or combinations have been left since ftrace_mux_request_sweep() */
-bool ftrace_mux_left;
 
 /* Entries whose jump has to be patched: how many, and one of them */
 static unsigned int nr_moved;
@@ -171,7 +168,7 @@ void ftrace_mux_entry_move(struct ftrace_mux_entry *entry, struct ftrace_mux_com
 {
 	if (entry->combo) {
 		entry->combo->left = true;
-		ftrace_mux_left = true;
+		ftrace_mux_request_sweep();
 		list_del(&entry->node);
 	}
 	list_add_tail(&entry->node, &combo->entries);
@@ -238,7 +235,7 @@ struct ftrace_mux_entry *ftrace_mux_entry_for(const struct ftrace_mux_set *set)
 	if (entry)
 		ftrace_mux_entry_move(entry, combo);
 	else	/* Free the combination, which has no entry */
-		ftrace_mux_left = true;
+		ftrace_mux_request_sweep();
 
 	return entry;
 }
@@ -329,12 +326,23 @@ int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name
 {
 	/* Pairs with smp_store_release() in create_chunk() */
 	unsigned int nr = smp_load_acquire(&nr_chunks);
+	struct ftrace_mux_combo *combo;
 
-	if (symnum >= nr)
-		return ftrace_mux_combo_get_kallsym(symnum - nr, value, name);
+	if (symnum < nr) {
+		*value = ftrace_mux_chunks[symnum]->text;
+		strscpy(name, MUX_ENTRIES_SYM, KSYM_NAME_LEN);
+		return 0;
+	}
 
-	*value = ftrace_mux_chunks[symnum]->text;
-	strscpy(name, MUX_ENTRIES_SYM, KSYM_NAME_LEN);
+	symnum -= nr;
+	list_for_each_entry_rcu(combo, &ftrace_mux_combos, node,
+				lockdep_is_held(&ftrace_lock)) {
+		if (!combo->size || symnum--)
+			continue;
+		*value = combo->tramp;
+		strscpy(name, FTRACE_MUX_TRAMPOLINE_SYM, KSYM_NAME_LEN);
+		return 0;
+	}
 
-	return 0;
+	return -ERANGE;
 }

@@ -52,7 +52,6 @@ struct ftrace_mux_chunk {
 
 extern struct ftrace_mux_chunk *ftrace_mux_chunks[FTRACE_MUX_MAX_CHUNKS];
 extern struct ftrace_mux_entry ftrace_mux_no_entry;
-extern bool ftrace_mux_left;
 
 static inline struct ftrace_mux_entry *ftrace_mux_entry_at(unsigned int index)
 {

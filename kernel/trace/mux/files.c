@@ -16,7 +16,6 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "../trace.h"
 #include "combinations.h"
 #include "entries.h"
 #include "files.h"
@@ -84,80 +83,50 @@ enum ftrace_mux_error ftrace_mux_find_user(struct trace_array *tr, const char *w
 
 /* function_tracers */
 
-static void *tracers_start(struct seq_file *m, loff_t *pos)
-{
-	mutex_lock(&ftrace_lock);
-
-	if (ftrace_is_dead())
-		return NULL;
-
-	return seq_list_start(&ftrace_mux_tracers, *pos);
-}
-
-static void *tracers_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	return seq_list_next(v, &ftrace_mux_tracers, pos);
-}
-
-static void tracers_stop(struct seq_file *m, void *v)
-{
-	mutex_unlock(&ftrace_lock);
-}
-
 static int tracers_show(struct seq_file *m, void *v)
 {
-	struct ftrace_ops *ops = list_entry(v, struct ftrace_ops, mux.node);
 	struct trace_array *tr = m->private;
 	char name[KSYM_SYMBOL_LEN];
+	struct ftrace_ops *ops, *def;
 
-	if (ops->mux.tr != ftrace_mux_instance(tr))
-		return SEQ_SKIP;
+	guard(mutex)(&ftrace_lock);
 
-	seq_printf(m, "%c%s\n", ops == ftrace_mux_get_default(tr) ? '*' : ' ',
-		   ftrace_mux_name(ops, name, sizeof(name)));
+	if (ftrace_is_dead())
+		return 0;
+
+	def = ftrace_mux_get_default(tr);
+	for_each_ftrace_mux_tracer(ops) {
+		if (ops->mux.tr != ftrace_mux_instance(tr))
+			continue;
+		seq_printf(m, "%c%s\n", ops == def ? '*' : ' ',
+			   ftrace_mux_name(ops, name, sizeof(name)));
+	}
+
 	return 0;
-}
-
-static const struct seq_operations tracers_seq_ops = {
-	.start	= tracers_start,
-	.next	= tracers_next,
-	.stop	= tracers_stop,
-	.show	= tracers_show,
-};
-
-/* The instance of a file in the top directory is not there when it is made */
-static struct trace_array *inode_instance(struct inode *inode)
-{
-	return inode->i_private ?: global_ops.private;
 }
 
 static int tracers_open(struct inode *inode, struct file *file)
 {
-	struct trace_array *tr = inode_instance(inode);
-	struct seq_file *m;
+	/* NULL for the top instance */
+	struct trace_array *tr = inode->i_private;
 	int ret;
 
 	ret = tracing_check_open_get_tr(tr);
 	if (ret)
 		return ret;
 
-	ret = seq_open(file, &tracers_seq_ops);
-	if (ret) {
+	ret = single_open(file, tracers_show, tr);
+	if (ret)
 		trace_array_put(tr);
-		return ret;
-	}
 
-	m = file->private_data;
-	m->private = tr;
-
-	return 0;
+	return ret;
 }
 
 static int tracers_release(struct inode *inode, struct file *file)
 {
-	trace_array_put(inode_instance(inode));
+	trace_array_put(inode->i_private);
 
-	return seq_release(inode, file);
+	return single_release(inode, file);
 }
 
 static int log_error(struct trace_array *tr, const char *cmd,
@@ -166,27 +135,11 @@ static int log_error(struct trace_array *tr, const char *cmd,
 	return ftrace_mux_log_error(tr, "function_tracers", cmd, error, pos);
 }
 
-static int choose_default(struct trace_array *tr, const char *cmd,
-			  const char *wanted)
+/* @cmd has the first @len of the @cnt characters that were written */
+static int choose_default(struct trace_array *tr, char *cmd, size_t len, size_t cnt)
 {
 	enum ftrace_mux_error error;
 	struct ftrace_ops *ops;
-
-	scoped_guard(mutex, &ftrace_lock) {
-		if (ftrace_is_dead())
-			return -ENODEV;
-
-		error = ftrace_mux_find_user(tr, wanted, &ops);
-		if (!error)
-			ftrace_mux_set_default(ops, true);
-	}
-
-	return error ? log_error(tr, cmd, error, wanted - cmd) : 0;
-}
-
-/* @cmd has the first @len of the @cnt characters that were written */
-static int parse_name(struct trace_array *tr, char *cmd, size_t len, size_t cnt)
-{
 	char *name;
 
 	if (memchr(cmd, '\0', len))
@@ -199,7 +152,16 @@ static int parse_name(struct trace_array *tr, char *cmd, size_t len, size_t cnt)
 	if (!*name)
 		return log_error(tr, cmd, FTRACE_MUX_NO_NAME, 0);
 
-	return choose_default(tr, cmd, name);
+	scoped_guard(mutex, &ftrace_lock) {
+		if (ftrace_is_dead())
+			return -ENODEV;
+
+		error = ftrace_mux_find_user(tr, name, &ops);
+		if (!error)
+			ftrace_mux_set_default(ops, true);
+	}
+
+	return error ? log_error(tr, cmd, error, name - cmd) : 0;
 }
 
 static ssize_t tracers_write(struct file *file, const char __user *ubuf,
@@ -214,7 +176,7 @@ static ssize_t tracers_write(struct file *file, const char __user *ubuf,
 	if (IS_ERR(cmd))
 		return PTR_ERR(cmd);
 
-	ret = parse_name(m->private, cmd, len, cnt);
+	ret = choose_default(m->private, cmd, len, cnt);
 	kfree(cmd);
 	if (ret)
 		return ret;
@@ -241,7 +203,6 @@ static const struct file_operations tracers_fops = {
 struct ftrace_mux_section {
 	struct ftrace_iterator		iter;
 	struct ftrace_mux_sections	*all;
-	unsigned int			index;
 	loff_t				base;
 	char				name[KSYM_SYMBOL_LEN];
 };
@@ -267,8 +228,8 @@ static void *next_section(struct seq_file *m, loff_t pos)
 	loff_t first = 0;
 	void *p = NULL;
 
-	while (!p && section->index + 1 < all->nr) {
-		section = &all->section[section->index + 1];
+	while (!p && section + 1 < all->section + all->nr) {
+		section++;
 		section->base = pos;
 		show_ftrace_seq_ops.stop(m, NULL);
 		m->private = &section->iter;
@@ -286,8 +247,8 @@ static void *sections_start(struct seq_file *m, loff_t *pos)
 	void *p;
 
 	/* Where a section starts is known once the one before it has ended */
-	while (section->index && *pos < section->base)
-		section = &all->section[section->index - 1];
+	while (section > all->section && *pos < section->base)
+		section--;
 
 	m->private = &section->iter;
 	first = *pos - section->base;
@@ -392,7 +353,6 @@ static int init_sections(struct ftrace_mux_sections *all, int flag)
 			continue;
 
 		section->all = all;
-		section->index = section - all->section;
 		ret = init_section(section, ops, all->tr, flag);
 		if (ret)
 			return ret;
@@ -563,7 +523,7 @@ void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_create_files - create function_tracers
+ * ftrace_mux_create_files - create function_tracers, and function_tracers_info
  * @tr: the trace instance, NULL for the top one
  * @parent: its directory
  *
@@ -574,5 +534,6 @@ void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent)
 	trace_create_file("function_tracers", TRACE_MODE_WRITE, parent, tr,
 			  &tracers_fops);
 	if (!ftrace_mux_instance(tr))
-		ftrace_mux_create_info(parent);
+		trace_create_file("function_tracers_info", TRACE_MODE_READ, parent, NULL,
+				  &ftrace_mux_info_fops);
 }

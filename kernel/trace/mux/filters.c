@@ -15,7 +15,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "../trace.h"
 #include "files.h"
 #include "mux.h"
 

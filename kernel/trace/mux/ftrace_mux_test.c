@@ -19,7 +19,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "fault.h"
+#include "check.h"
 #include "mux.h"
 
 static unsigned int cycles = 20;

@@ -12,7 +12,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "../trace.h"
 #include "combinations.h"
 #include "entries.h"
 #include "ids.h"
@@ -209,21 +208,10 @@ static int info_open(struct inode *inode, struct file *file)
 	return ret ?: single_open(file, info_show, NULL);
 }
 
-static const struct file_operations info_fops = {
+/* function_tracers_info */
+const struct file_operations ftrace_mux_info_fops = {
 	.open		= info_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
 	.release	= single_release,
 };
-
-/**
- * ftrace_mux_create_info - create function_tracers_info
- * @parent: the top directory of tracefs
- *
- * Context: process context, at boot.
- */
-void ftrace_mux_create_info(struct dentry *parent)
-{
-	trace_create_file("function_tracers_info", TRACE_MODE_READ, parent, NULL,
-			  &info_fops);
-}

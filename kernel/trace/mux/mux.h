@@ -50,6 +50,7 @@ bool ftrace_mux_update_func(struct ftrace_ops *ops);
 
 void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
 void ftrace_mux_wait(struct ftrace_ops *ops);
+void ftrace_mux_request_sweep(void);
 
 /* combinations.c */
 
@@ -185,7 +186,7 @@ void ftrace_mux_files_unlock(struct ftrace_ops *ops);
 bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
-void ftrace_mux_create_info(struct dentry *parent);
+extern const struct file_operations ftrace_mux_info_fops;
 
 /* Whether the writes to an open file are the multiplexer's */
 static inline bool ftrace_mux_writes(struct ftrace_iterator *iter)

@@ -24,13 +24,11 @@
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
-#include "../trace.h"
 #include "check.h"
 #include "combinations.h"
 #include "entries.h"
 #include "ids.h"
 #include "mux.h"
-#include "quiesce.h"
 
 /*
  * Delay between an update and the search for what it has left. That ends with a grace
@@ -59,7 +57,6 @@ void ftrace_mux_request_sweep(void)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	ftrace_mux_left = false;
 	if (needs_sweep)
 		return;
 
@@ -122,7 +119,7 @@ static void reap(void)
 static void sweep_func(struct work_struct *work)
 {
 	scoped_guard(mutex, &ftrace_lock) {
-		if (!ftrace_is_dead())
+		if (IS_ENABLED(CONFIG_FTRACE_MUX_TEST) && !ftrace_is_dead())
 			ftrace_mux_check_recs();
 		if (!start_quiescing())
 			return;
@@ -183,20 +180,10 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 	lockdep_assert_held(&ftrace_lock);
 
 	ftrace_mux_put_id(ops, quiescent);
-	if (quiescent)
+	if (quiescent) {
 		free_combos_of(ops);
-	else
-		ftrace_mux_request_grace();
-}
-
-/**
- * ftrace_mux_request_grace - tasks may be in callbacks of an unregistered tracer
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_request_grace(void)
-{
-	lockdep_assert_held(&ftrace_lock);
+		return;
+	}
 
 	needs_grace = true;
 	ftrace_mux_request_sweep();

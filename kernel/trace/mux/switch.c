@@ -9,7 +9,6 @@
 #include <linux/kstrtox.h>
 #include <linux/sysctl.h>
 
-#include "../trace.h"
 #include "combinations.h"
 #include "mux.h"
 

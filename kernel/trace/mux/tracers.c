@@ -13,11 +13,9 @@
 #include <linux/seq_file.h>
 #include <linux/stringhash.h>
 
-#include "../trace.h"
 #include "combinations.h"
 #include "ids.h"
 #include "mux.h"
-#include "quiesce.h"
 
 /* All registered tracers, in order of registration */
 LIST_HEAD(ftrace_mux_tracers);
@@ -265,7 +263,7 @@ void ftrace_mux_register(struct ftrace_ops *ops)
 	if (list_empty(&ops->subop_list))
 		ftrace_mux_link(ops);
 	else
-		ftrace_mux_set_graph_manager(ops);
+		ftrace_mux_graph_ops = ops;
 	ftrace_mux_get_id(ops);
 }
 
@@ -305,7 +303,7 @@ void ftrace_mux_unlink(struct ftrace_ops *ops)
 
 	/* Nobody waits for the callbacks of a graph tracer */
 	if (ops->flags & FTRACE_OPS_FL_SUBOP)
-		ftrace_mux_request_grace();
+		ftrace_mux_release(ops, false);
 
 	for_each_ftrace_mux_tracer(other) {
 		if (other == ops && next)

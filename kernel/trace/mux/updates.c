@@ -48,11 +48,9 @@
  */
 #include <linux/sched.h>
 
-#include "../ftrace_internal.h"
 #include "combinations.h"
 #include "entries.h"
 #include "mux.h"
-#include "quiesce.h"
 
 /* An entry with less call sites is not moved if there is one to merge it with */
 #define MUX_MERGE_USERS		16
@@ -433,18 +431,34 @@ static bool move_entry(struct ftrace_mux_entry *entry, const struct ftrace_mux_s
 	return true;
 }
 
+/* Have entries ready for all functions that are looked up in filters */
+static void prepare_recs(void)
+{
+	struct ftrace_rec_iter *iter;
+	struct dyn_ftrace *rec;
+
+	for_ftrace_rec_iter(iter) {
+		rec = ftrace_rec_iter_record(iter);
+		if (all_by_filters || is_by_filters(ftrace_mux_rec_entry(rec), rec))
+			prepare_by_filters(rec);
+		cond_resched();
+	}
+}
+
 /*
  * Say where the functions of each entry go. First the entries that move: others may
  * go to what these are afterwards. Returns true if call sites have to be patched.
  */
 static bool plan_entries(void)
 {
+	bool sites = false, by_filters = false;
 	struct ftrace_mux_entry *entry;
-	bool sites = false;
 
 	for (entry = touched_entries; entry; entry = entry->next_touched) {
 		entry->next = NULL;
 		entry->by_filters = !next_set(entry, &scratch);
+		/* Functions without an entry tell on their own */
+		by_filters |= entry->by_filters || entry == &ftrace_mux_no_entry;
 		if (entry->by_filters || entry == &ftrace_mux_no_entry || !scratch.nr)
 			continue;
 		if (ftrace_mux_set_equals(&scratch, entry->combo) || move_entry(entry, &scratch))
@@ -462,34 +476,10 @@ static bool plan_entries(void)
 			no_memory = true;
 	}
 
+	if (by_filters)
+		prepare_recs();
+
 	return sites;
-}
-
-/* Have entries ready for all functions that are looked up in filters */
-static void prepare_recs(void)
-{
-	struct ftrace_rec_iter *iter;
-	struct dyn_ftrace *rec;
-
-	for_ftrace_rec_iter(iter) {
-		rec = ftrace_rec_iter_record(iter);
-		if (all_by_filters || is_by_filters(ftrace_mux_rec_entry(rec), rec))
-			prepare_by_filters(rec);
-		cond_resched();
-	}
-}
-
-static bool any_by_filters(void)
-{
-	struct ftrace_mux_entry *entry;
-
-	for (entry = touched_entries; entry; entry = entry->next_touched) {
-		/* Its functions tell on their own */
-		if (entry->by_filters || entry == &ftrace_mux_no_entry)
-			return true;
-	}
-
-	return false;
 }
 
 /**
@@ -515,10 +505,10 @@ bool ftrace_mux_prepare(void)
 		return true;
 
 	all_by_filters = ftrace_check_all;
-	if (!all_by_filters)
-		sites = plan_entries();
-	if (all_by_filters || any_by_filters())
+	if (all_by_filters)
 		prepare_recs();
+	else
+		sites = plan_entries();
 	ftrace_mux_patch_entries();
 	start_answers(true);
 
@@ -574,8 +564,6 @@ void ftrace_mux_updated(void)
 	touching.ops = NULL;
 	all_by_filters = false;
 	start_answers(false);
-	if (ftrace_mux_left)
-		ftrace_mux_request_sweep();
 }
 
 /**

@@ -23,7 +23,6 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "../trace.h"
 #include "files.h"
 #include "mux.h"
 

@@ -9,10 +9,6 @@
 /* What the wrapper of a system call has in front of the name that users know */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__x64_"
 
-/* All static trampolines, of both families */
-extern const char ftrace_mux_callers[];
-extern const char ftrace_mux_callers_end[];
-
 /* Offsets of the static trampolines from ftrace_mux_base, by mask */
 extern const char ftrace_mux_base[];
 extern const u32 ftrace_mux_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
