@@ -16,7 +16,6 @@
 #include <linux/kernel.h>
 #include <linux/ktrace.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/ptrace.h>
 #include <linux/slab.h>
@@ -52,7 +51,8 @@ noinstr bool ktrace_int3_handler(struct pt_regs *regs)
 	struct ktrace_slot_pad *pad;
 
 	if (user_mode(regs) || !table ||
-	    !__inline_bsearch(&entry, table->entries, table->nr, sizeof(entry), ktrace_cmp_addresses))
+	    !__inline_bsearch(&entry, table->entries, table->nr, sizeof(entry),
+			      ktrace_cmp_addresses))
 		return false;
 
 	/*

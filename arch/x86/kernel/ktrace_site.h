@@ -27,8 +27,8 @@ struct ktrace_pad {
  * @entry: where it is patched: @func, or behind its ENDBR
  * @call: the call of its tracers, in the padding or in its slot; NULL if it was never traced
  * @slot: NULL if it has none
- * @len: how many bytes are patched, as the code is now; 0 if that is not known, since the function needs a
- *	slot and has none, or its code is damaged
+ * @len: how many bytes are patched, as the code is now; 0 if that is not known, since the
+ *	function needs a slot and has none, or its code is damaged
  * @patch: what is at @entry when the function is traced
  * @original: what is there when it is not; not only the first @len bytes, if there are more
  *	that ktrace may change

@@ -708,7 +708,7 @@ static int ktrace_test_probe(struct kprobe *kp, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(ktrace_test_probe);
 
-static struct kprobe probe = { .pre_handler = ktrace_test_probe };
+static struct kprobe probe;
 
 static int start_probe(unsigned long addr)
 {
