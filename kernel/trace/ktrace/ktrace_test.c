@@ -706,7 +706,6 @@ static int ktrace_test_probe(struct kprobe *kp, struct pt_regs *regs)
 	probe_hits++;
 	return 0;
 }
-NOKPROBE_SYMBOL(ktrace_test_probe);
 
 static struct kprobe probe;
 
