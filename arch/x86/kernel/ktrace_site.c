@@ -3,8 +3,9 @@
  * ktrace: what the code of a function is when it is traced, and when it is not.
  *
  * It is read from the code: from the padding, which does not change once it is written, but
- * for the operands of its call and its jump, and from the slot. Probes and stack traces ask
- * this, from any context.
+ * for the operands of its call and its jump, and from the slot. Whether a function has a
+ * breakpoint or a jump, if it can have both, is in the state of its slot. Probes and stack
+ * traces ask this, from any context.
  */
 #include <kunit/visibility.h>
 #include <linux/cleanup.h>
@@ -244,7 +245,7 @@ static void get_slot_site(struct ktrace_site *site)
  *
  * Context: any in which the function cannot go away: its module is pinned, or preemption
  * is disabled. Only with text_mutex held is the answer right for a function that has never
- * been traced.
+ * been traced, and @site->len right for one that can have a breakpoint or a jump.
  */
 void ktrace_get_site(unsigned long func, struct ktrace_site *site)
 {
@@ -458,6 +459,7 @@ static bool is_in_padding(unsigned long func, unsigned long ip)
 	case PAD_CALL_END:
 		return has_call(pad_of(func));
 	case JMP32_INSN_SIZE:
+	case JMP32_INSN_SIZE - INT3_INSN_SIZE:
 		return slot_of(func);
 	default:
 		return false;

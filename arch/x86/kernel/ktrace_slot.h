@@ -25,9 +25,9 @@ enum ktrace_slot_form {
 
 /* How far a function with KTRACE_SLOT_BOTH is, see ktrace_upgrade.c */
 enum ktrace_upgrade {
-	KTRACE_UNTRACED,
+	KTRACE_UNTRACED,	/* or it has another slot now, or is gone */
 	KTRACE_FRESH,		/* it has a breakpoint */
-	KTRACE_WAITING,		/* it has had it since before the grace period that goes on */
+	KTRACE_WAITING,		/* it has had it since before a grace period */
 	KTRACE_UPGRADED,	/* it has a jump */
 };
 

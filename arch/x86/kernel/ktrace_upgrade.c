@@ -60,16 +60,18 @@ static void add_func(unsigned long func, void *data)
 	list->funcs[list->nr++] = func;
 }
 
-/* Those that wait have a breakpoint that no task has passed by */
-static void make_jumps(void)
+/* Those that wait have a breakpoint that no task has passed by. False: there is no memory. */
+static bool make_jumps(void)
 {
 	unsigned int nr = ktrace_visit_upgrades(KTRACE_WAITING, KTRACE_WAITING, NULL, NULL);
 	struct func_list list = { };
 
-	/* The next time, if there is no memory */
+	if (!nr)
+		return true;
+
 	unsigned long *funcs __free(kvfree) = kvmalloc_array(nr, sizeof(*funcs), GFP_KERNEL);
-	if (!nr || !funcs)
-		return;
+	if (!funcs)
+		return false;
 
 	list.funcs = funcs;
 	ktrace_visit_upgrades(KTRACE_WAITING, KTRACE_UPGRADED, add_func, &list);
@@ -78,7 +80,16 @@ static void make_jumps(void)
 	for (unsigned int i = 0; i < nr; i++)
 		make_jump(funcs[i]);
 	text_poke_finish();
+
+	return true;
 }
+
+static void ktrace_upgrade_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(upgrade_work, ktrace_upgrade_work);
+
+/* For all that is enabled in a while, wait once */
+#define UPGRADE_DELAY	(HZ / 10)
+#define RETRY_DELAY	(10 * HZ)
 
 static void ktrace_upgrade_work(struct work_struct *work)
 {
@@ -91,13 +102,9 @@ static void ktrace_upgrade_work(struct work_struct *work)
 
 	guard(mutex)(&text_mutex);
 
-	make_jumps();
+	if (!make_jumps())
+		queue_delayed_work(system_unbound_wq, &upgrade_work, RETRY_DELAY);
 }
-
-static DECLARE_DELAYED_WORK(upgrade_work, ktrace_upgrade_work);
-
-/* For all that is enabled in a while, wait once */
-#define UPGRADE_DELAY	(HZ / 10)
 
 /**
  * ktrace_upgrade_later - put a jump in place of the breakpoint of a function later
@@ -190,8 +197,8 @@ static int change_slot(struct ktrace_site *site)
  * Context: process context, may sleep; text_mutex held.
  *
  * Return: 0, or
- * * -EBUSY: the function has had a direct call that may call the displaced instruction; or
- *   something else has changed its entry
+ * * -EBUSY: the function has had a direct call that may call the displaced instruction;
+ *   something else has changed its entry; or there is no slot left after a failed update
  * * -ENOMEM: there is no memory for slots
  */
 int ktrace_prepare_probe(unsigned long addr)

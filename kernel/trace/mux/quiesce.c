@@ -168,7 +168,7 @@ static void free_combos_of(struct ftrace_ops *ops)
 
 /**
  * ftrace_mux_release - a tracer has been unregistered
- * @ops: the tracer, on no call site any more
+ * @ops: the tracer, on no call site any more; or a graph tracer, which has no ID
  * @quiescent: whether a grace period of both flavors of Tasks RCU has passed
  *	since it left the last call site; must be true if @ops may be freed before
  *	ftrace_mux_wait() is called
