@@ -165,7 +165,7 @@ void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int
  *
  * For check.c only: the record of a function tells what its call site calls.
  *
- * Context: ftrace_lock held, which keeps the site from being rewritten.
+ * Context: text_mutex held, which keeps the site from being rewritten.
  *
  * Return: the address, or 0 if there is no call at @ip.
  */

@@ -15,8 +15,6 @@
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/ktrace.h>
-#include <linux/memory.h>
-#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
@@ -29,13 +27,11 @@
 
 static_assert(sizeof(struct ktrace_pad) == sizeof(struct ktrace_slot_pad));
 
-/* From the function to the return address of the call in its padding, and to the call */
-#define PAD_CALL_END		JMP8_INSN_SIZE
-#define PAD_CALL		(JMP8_INSN_SIZE + CALL_INSN_SIZE)
+/* From the function to the call in its padding */
+#define PAD_CALL		(KTRACE_PAD_CALL_END + CALL_INSN_SIZE)
 
 static_assert(sizeof(s32) + CALL_INSN_SIZE == -KTRACE_DISTANCE);
 
-static const u8 pad_jmp[JMP8_INSN_SIZE] = { JMP8_INSN_OPCODE, ENDBR_INSN_SIZE };
 /* What a traced function begins with */
 static const u8 traced_jmp[JMP8_INSN_SIZE] = {
 	JMP8_INSN_OPCODE, (u8)-(PAD_CALL + JMP8_INSN_SIZE)
@@ -57,9 +53,9 @@ static struct ktrace_pad *pad_of(unsigned long func)
 static bool has_call(const struct ktrace_pad *pad)
 {
 	/* text_poke_bp() writes a breakpoint while it changes the call */
-	return pad->distance == PAD_CALL_END &&
+	return pad->distance == KTRACE_PAD_CALL_END &&
 	       (pad->call == CALL_INSN_OPCODE || pad->call == INT3_INSN_OPCODE) &&
-	       !memcmp(pad->jmp, pad_jmp, sizeof(pad_jmp));
+	       pad->jmp[0] == JMP8_INSN_OPCODE && pad->jmp[1] == ENDBR_INSN_SIZE;
 }
 
 /**
@@ -79,20 +75,6 @@ bool ktrace_is_padding_free(unsigned long func)
 	       get_unaligned((u32 *)(pad + 7)) == FOUR_NOPS;
 }
 
-/**
- * ktrace_make_pad - the padding of a function whose ENDBR is free
- * @pad: is filled
- * @func: address of the function
- * @callee: what it calls
- */
-void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func, unsigned long callee)
-{
-	pad->distance = PAD_CALL_END;
-	pad->call = CALL_INSN_OPCODE;
-	pad->disp = callee - (unsigned long)pad_of(func)->jmp;
-	memcpy(pad->jmp, pad_jmp, sizeof(pad_jmp));
-}
-
 /* ENDBR */
 
 /* For tests on a CPU that does not need ENDBRs */
@@ -106,6 +88,11 @@ static int __init set_keep_endbr(char *str)
 }
 early_param("ktrace_keep_endbr", set_keep_endbr);
 
+static __always_inline bool must_keep_endbr(void)
+{
+	return keep_endbr || cpu_feature_enabled(X86_FEATURE_IBT);
+}
+
 /**
  * ktrace_must_keep_endbr - must the ENDBRs that are not sealed stay?
  *
@@ -113,7 +100,7 @@ early_param("ktrace_keep_endbr", set_keep_endbr);
  */
 bool ktrace_must_keep_endbr(void)
 {
-	return keep_endbr || cpu_feature_enabled(X86_FEATURE_IBT);
+	return must_keep_endbr();
 }
 
 static bool has_code(unsigned long addr, const u8 *code, u8 len)
@@ -121,6 +108,16 @@ static bool has_code(unsigned long addr, const u8 *code, u8 len)
 	const u8 *at = (void *)addr;
 
 	return at[0] == code[0] && (len < JMP8_INSN_SIZE || at[1] == code[1]);
+}
+
+static __always_inline bool is_endbr_free(unsigned long func)
+{
+	u32 insn = *(u32 *)func;
+
+	if (has_code(func, traced_jmp, sizeof(traced_jmp)) || insn == gen_endbr_poison())
+		return true;
+
+	return is_endbr(insn) && !must_keep_endbr();
 }
 
 /**
@@ -133,12 +130,7 @@ static bool has_code(unsigned long addr, const u8 *code, u8 len)
  */
 bool ktrace_is_endbr_free(unsigned long func)
 {
-	u32 insn = *(u32 *)func;
-
-	if (has_code(func, traced_jmp, sizeof(traced_jmp)) || insn == gen_endbr_poison())
-		return true;
-
-	return is_endbr(insn) && !ktrace_must_keep_endbr();
+	return is_endbr_free(func);
 }
 
 /* The ENDBR that the function begins with when it is not traced, 0 if there is none */
@@ -166,22 +158,26 @@ unsigned long ktrace_slot_entry(unsigned long func)
 	return is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
 }
 
-/* The slot of the function, be it traced or not; NULL if it does not have one */
-static struct ktrace_slot *slot_of(unsigned long func)
+static struct ktrace_slot *find_slot(unsigned long func)
 {
 	struct ktrace_slot_pad *pad = ktrace_slot_pad_of(func);
 	struct ktrace_slot *slot;
 
-	/* A breakpoint while it gets another slot */
-	if (pad->jmp != JMP32_INSN_OPCODE && pad->jmp != INT3_INSN_OPCODE)
-		return NULL;
-
-	/* It may be a byte of a call */
 	slot = (void *)func + pad->disp - offsetof(struct ktrace_slot, call);
+	/* It may be a byte of a call */
 	if (ktrace_slot_at((unsigned long)slot) != slot || ktrace_slot_func(slot) != func)
 		return NULL;
 
 	return slot;
+}
+
+/* The slot of the function, be it traced or not; NULL if it does not have one */
+static __always_inline struct ktrace_slot *slot_of(unsigned long func)
+{
+	u8 jmp = ktrace_slot_pad_of(func)->jmp;
+
+	/* A breakpoint while it gets another slot. Most functions have none. */
+	return jmp == JMP32_INSN_OPCODE || jmp == INT3_INSN_OPCODE ? find_slot(func) : NULL;
 }
 
 /* Sites */
@@ -260,7 +256,7 @@ void ktrace_get_site(unsigned long func, struct ktrace_site *site)
 	}
 
 	site->slot = slot_of(func);
-	if (!site->slot && ktrace_is_endbr_free(func)) {
+	if (!site->slot && is_endbr_free(func)) {
 		get_pad_site(site);
 		return;
 	}
@@ -312,15 +308,13 @@ bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
  * ktrace_call_address - where the call is that a traced function executes first
  * @func: address of a function that has a record
  *
- * Context: process context, may sleep; takes text_mutex.
+ * Context: text_mutex held.
  *
  * Return: the address. There is no call if the function was never traced.
  */
 unsigned long ktrace_call_address(unsigned long func)
 {
 	struct ktrace_site site;
-
-	guard(mutex)(&text_mutex);
 
 	ktrace_get_site(func, &site);
 
@@ -456,7 +450,7 @@ static bool is_in_padding(unsigned long func, unsigned long ip)
 	switch (func - ip) {
 	case PAD_CALL:
 	case PAD_CALL - INT3_INSN_SIZE:		/* at a breakpoint there */
-	case PAD_CALL_END:
+	case KTRACE_PAD_CALL_END:
 		return has_call(pad_of(func));
 	case JMP32_INSN_SIZE:
 	case JMP32_INSN_SIZE - INT3_INSN_SIZE:

@@ -6,6 +6,7 @@
 #include <linux/ftrace.h>
 #include <linux/types.h>
 
+#include <asm/ibt.h>
 #include <asm/text-patching.h>
 
 #include "ktrace_slot.h"
@@ -17,6 +18,25 @@ struct ktrace_pad {
 	s32	disp;
 	u8	jmp[JMP8_INSN_SIZE];	/* over ENDBR */
 } __packed;
+
+/* From the function to the return address of the call */
+#define KTRACE_PAD_CALL_END	JMP8_INSN_SIZE
+
+/**
+ * ktrace_make_pad - the padding of a function whose ENDBR is free
+ * @pad: is filled
+ * @func: address of the function
+ * @callee: what it calls
+ */
+static inline void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func,
+				   unsigned long callee)
+{
+	pad->distance = KTRACE_PAD_CALL_END;
+	pad->call = CALL_INSN_OPCODE;
+	pad->disp = callee - (func - KTRACE_PAD_CALL_END);
+	pad->jmp[0] = JMP8_INSN_OPCODE;
+	pad->jmp[1] = ENDBR_INSN_SIZE;
+}
 
 /* What is changed at the entry of a function */
 #define KTRACE_PATCH_MAX	JMP8_INSN_SIZE
@@ -49,7 +69,6 @@ void ktrace_get_site(unsigned long func, struct ktrace_site *site);
 void ktrace_make_jump(struct ktrace_site *site);
 bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee);
 unsigned long ktrace_site_callee(const struct ktrace_site *site);
-void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func, unsigned long callee);
 
 static inline bool ktrace_can_upgrade(const struct ktrace_site *site)
 {

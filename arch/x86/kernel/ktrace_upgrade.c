@@ -106,31 +106,22 @@ static void ktrace_upgrade_work(struct work_struct *work)
 		queue_delayed_work(system_unbound_wq, &upgrade_work, RETRY_DELAY);
 }
 
-/**
- * ktrace_upgrade_later - put a jump in place of the breakpoint of a function later
- * @site: the function, which is traced now
- *
- * Context: text_mutex held.
- */
-void ktrace_upgrade_later(const struct ktrace_site *site)
+/* See ktrace_upgrade_later() */
+void __ktrace_upgrade_later(const struct ktrace_site *site)
 {
-	if (!ktrace_can_upgrade(site))
-		return;
+	lockdep_assert_held(&text_mutex);
 
 	ktrace_slot_state(site->slot)->upgrade = KTRACE_FRESH;
-	queue_delayed_work(system_unbound_wq, &upgrade_work, UPGRADE_DELAY);
+	/* Most functions of an update are not the first */
+	if (!delayed_work_pending(&upgrade_work))
+		queue_delayed_work(system_unbound_wq, &upgrade_work, UPGRADE_DELAY);
 }
 
-/**
- * ktrace_no_upgrade - do not do that
- * @site: the function, which is not traced any more
- *
- * Context: text_mutex held.
- */
-void ktrace_no_upgrade(const struct ktrace_site *site)
+void __ktrace_no_upgrade(const struct ktrace_site *site)
 {
-	if (ktrace_can_upgrade(site))
-		ktrace_slot_state(site->slot)->upgrade = KTRACE_UNTRACED;
+	lockdep_assert_held(&text_mutex);
+
+	ktrace_slot_state(site->slot)->upgrade = KTRACE_UNTRACED;
 }
 
 /* Probes of the second instruction */

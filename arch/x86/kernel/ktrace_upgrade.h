@@ -5,7 +5,21 @@
 
 #include "ktrace_site.h"
 
-void ktrace_upgrade_later(const struct ktrace_site *site);
-void ktrace_no_upgrade(const struct ktrace_site *site);
+void __ktrace_upgrade_later(const struct ktrace_site *site);
+void __ktrace_no_upgrade(const struct ktrace_site *site);
+
+/* The function is traced now: if it can, it gets a jump later. text_mutex is held. */
+static inline void ktrace_upgrade_later(const struct ktrace_site *site)
+{
+	if (ktrace_can_upgrade(site))
+		__ktrace_upgrade_later(site);
+}
+
+/* The function is not traced any more. text_mutex is held. */
+static inline void ktrace_no_upgrade(const struct ktrace_site *site)
+{
+	if (ktrace_can_upgrade(site))
+		__ktrace_no_upgrade(site);
+}
 
 #endif /* _ARCH_X86_KERNEL_KTRACE_UPGRADE_H */

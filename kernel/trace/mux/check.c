@@ -4,6 +4,9 @@
  */
 #include <kunit/static_stub.h>
 #include <kunit/visibility.h>
+#include <linux/cleanup.h>
+#include <linux/memory.h>
+#include <linux/mutex.h>
 
 #include "../ftrace_internal.h"
 #include "check.h"
@@ -27,7 +30,7 @@ static void check_rec(struct dyn_ftrace *rec, struct ftrace_mux_entry *entry)
  * Warns if a function has other tracers than its filters say, if its call site calls
  * something else than its entry, or if the users of an entry are miscounted.
  *
- * Context: process context; ftrace_lock held, no update going on.
+ * Context: process context; ftrace_lock held, no update going on. Takes text_mutex.
  */
 void ftrace_mux_check_recs(void)
 {
@@ -37,6 +40,7 @@ void ftrace_mux_check_recs(void)
 	unsigned int pos;
 
 	lockdep_assert_held(&ftrace_lock);
+	guard(mutex)(&text_mutex);
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
