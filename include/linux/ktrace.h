@@ -23,6 +23,7 @@ struct pt_regs;
 #define KTRACE_SITE_ANY		0	/* the first five bytes may be moved elsewhere */
 #define KTRACE_SITE_PADDING	1	/* no instruction may be moved */
 #define KTRACE_SITE_ONE_INSN	2	/* only the first instruction may be moved */
+#define KTRACE_SITE_ALTERNATIVE	3	/* ... when alternatives were applied */
 
 #ifdef CONFIG_KTRACE
 extern bool ktrace_has_set;	/* under ftrace_lock */
@@ -51,7 +52,7 @@ unsigned long ktrace_resume(unsigned long func);
 unsigned long ktrace_func_at(unsigned long addr);
 bool ktrace_is_first_short(unsigned long func);
 bool ktrace_may_change_code(unsigned long addr);
-bool ktrace_is_displaced(unsigned long addr);
+bool ktrace_refuses_breakpoint(unsigned long addr);
 int ktrace_prepare_probe(unsigned long addr);
 void ktrace_untraced_code(unsigned long addr, u8 *buf);
 unsigned long ktrace_text_address(unsigned long ip);
@@ -72,7 +73,7 @@ static inline unsigned long ktrace_resume(unsigned long func) { return 0; }
 static inline unsigned long ktrace_func_at(unsigned long addr) { return 0; }
 static inline bool ktrace_is_first_short(unsigned long func) { return false; }
 static inline bool ktrace_may_change_code(unsigned long addr) { return false; }
-static inline bool ktrace_is_displaced(unsigned long addr) { return false; }
+static inline bool ktrace_refuses_breakpoint(unsigned long addr) { return false; }
 static inline int ktrace_prepare_probe(unsigned long addr) { return 0; }
 static inline void ktrace_untraced_code(unsigned long addr, u8 *buf) { }
 static inline unsigned long ktrace_text_address(unsigned long ip) { return ip; }

@@ -2,8 +2,9 @@
 /*
  * The table of functions that ktrace can trace.
  *
- * The compiler lists each C function with padding in __patchable_function_entries.
- * Kbuild removes this list from objects that are compiled without CC_FLAGS_FTRACE, and
+ * The compiler lists each C function with padding in __patchable_function_entries. Without
+ * padding, it lists them, and their parts in .text.unlikely, in .eh_frame. Kbuild removes
+ * this list from objects that are compiled without CC_FLAGS_FTRACE, and
  * notrace puts one NOP at the entry of a function. What remains has no such NOP: these
  * are the functions that -pg would instrument.
  *
@@ -31,6 +32,7 @@ enum site_class {
 	SITE_ANY,		/* the first five bytes may be moved elsewhere */
 	SITE_PADDING,		/* no instruction may be moved */
 	SITE_ONE_INSN,		/* only the first instruction may be moved */
+	SITE_ALTERNATIVE,	/* ... when alternatives were applied */
 };
 
 /* insn_func() may be another alias of the function */
@@ -69,6 +71,20 @@ static bool is_movable(struct instruction *insn)
 		return false;
 
 	return !(insn_call_dest(insn) && insn_call_dest(insn)->static_call_tramp);
+}
+
+/* Is it replaced by an alternative, and looked up for no other reason? */
+static bool is_alternative(struct instruction *insn)
+{
+	struct alternative *alt;
+
+	for (alt = insn->alts; alt; alt = alt->next) {
+		if (!alt->insn->alt_group ||
+		    alt->insn->alt_group->orig_group != insn->alt_group)
+			return false;
+	}
+
+	return insn->alt_group;
 }
 
 /* A bit for the byte of the code at @first to which there is a branch */
@@ -116,7 +132,11 @@ static enum site_class classify(struct objtool_file *file, struct symbol *func,
 	if (func->cfunc)
 		targets |= inner_targets(file, func->cfunc, first);
 
-	if (!is_movable(first) || targets & BIT(0))
+	if (targets & BIT(0))
+		return SITE_PADDING;
+	if (is_alternative(first))
+		return SITE_ALTERNATIVE;
+	if (!is_movable(first))
 		return SITE_PADDING;
 
 	for (;;) {
@@ -133,7 +153,13 @@ static enum site_class classify(struct objtool_file *file, struct symbol *func,
 	}
 }
 
-/* The function that @reloc of __patchable_function_entries is about, if it is a candidate */
+/* The section that lists the functions */
+static const char *list_name(void)
+{
+	return opts.prefix ? "__patchable_function_entries" : ".eh_frame";
+}
+
+/* The function that @reloc of the list is about, if it is a candidate */
 static struct symbol *candidate(struct objtool_file *file, struct reloc *reloc)
 {
 	unsigned long offset = reloc->sym->offset + reloc_addend(reloc) + opts.prefix;
@@ -141,9 +167,12 @@ static struct symbol *candidate(struct objtool_file *file, struct reloc *reloc)
 	struct instruction *first;
 	struct symbol *func;
 
-	/* Another definition has replaced a weak function: it has no symbol */
+	/*
+	 * Another definition has replaced a weak function: it has no symbol. Parts of functions
+	 * are in .eh_frame, too.
+	 */
 	func = find_func_by_offset(sec, offset);
-	if (!func || sec->noinstr)
+	if (!func || func->pfunc != func || sec->noinstr)
 		return NULL;
 
 	/* Some compilers do not align functions that they take for cold */
@@ -183,7 +212,7 @@ static int walk_candidates(struct objtool_file *file, struct section *sites)
 	int nr = 0;
 
 	for_each_sec(file, sec) {
-		if (strcmp(sec->name, "__patchable_function_entries") || !sec->rsec)
+		if (strcmp(sec->name, list_name()) || !sec->rsec)
 			continue;
 
 		for_each_reloc(sec->rsec, reloc) {

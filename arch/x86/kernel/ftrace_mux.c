@@ -174,6 +174,8 @@ unsigned long arch_ftrace_mux_callee(unsigned long ip)
 	union text_poke_insn insn;
 
 	ip = ftrace_call_address(ip);
+	if (!ip)
+		return 0;
 	memcpy(&insn, (void *)ip, CALL_INSN_SIZE);
 	/* A debugger's breakpoint leaves the displacement alone */
 	if (insn.opcode != CALL_INSN_OPCODE && insn.opcode != INT3_INSN_OPCODE)

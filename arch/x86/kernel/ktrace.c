@@ -24,9 +24,15 @@
  *		jmp	the next one
  *
  * It is one instruction: a task is in front of it or behind it, and never between bytes that
- * are overwritten. If it has one byte, a breakpoint is in its place, whose handler goes on at
- * the jump in the padding (ktrace_int3.c). The next instruction is displaced with it, if it
- * can be. The breakpoint becomes a jump when no task is between them (ktrace_upgrade.c).
+ * are overwritten. If it is shorter than the jump, a breakpoint is in its place, whose handler
+ * goes on in the slot (ktrace_int3.c). The instructions that begin in the place of the jump
+ * are displaced with it, if they can be. The breakpoint becomes a jump when no task is between
+ * them (ktrace_upgrade.c).
+ *
+ * If the padding is used by something else, or there is none, each function has a slot, to
+ * which a jump of five bytes leads:
+ *
+ *	entry	jmp	slot+4
  *
  * The call leaves the stack as a call at the entry does: the trampolines of ftrace and of
  * the multiplexer need no change but that they find the function by the distance in front of
@@ -46,14 +52,19 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sort.h>
+#include <linux/string.h>
 
 #include <asm/alternative.h>
+#include <asm/desc.h>
+#include <asm/fred.h>
 #include <asm/insn.h>
 #include <asm/nospec-branch.h>
+#include <asm/paravirt.h>
 
 #include "ktrace_int3.h"
 #include "ktrace_site.h"
 #include "ktrace_slot.h"
+#include "ktrace_upgrade.h"
 
 /* The ENDBRs that apply_seal_endbr() will overwrite, sorted */
 static unsigned long *sealed_endbrs(unsigned int *nr)
@@ -88,19 +99,68 @@ static bool is_return(unsigned long entry)
 	return entry + JMP32_INSN_SIZE + *(s32 *)(entry + 1) == (unsigned long)__x86_return_thunk;
 }
 
-/* Can the instruction at @entry be in a slot? Sets @is_short if it may have one byte. */
+/*
+ * Before alternatives were applied, this is what a direct call of a paravirt function is, or
+ * an instruction in its place. But for sti, these can be in a slot.
+ */
+static bool is_paravirt_call(unsigned long entry)
+{
+	static const u8 call_indirect[] = { 0xff, 0x15 };
+	unsigned long op = entry + 6 + *(s32 *)(entry + sizeof(call_indirect));
+
+	if (memcmp((void *)entry, call_indirect, sizeof(call_indirect)))
+		return false;
+
+#ifdef CONFIG_PARAVIRT_XXL
+	return op != (unsigned long)&pv_ops.irq.irq_enable;
+#else
+	return op;
+#endif
+}
+
+/* A CPU that starts calls these before it can handle a breakpoint */
+static bool is_before_idt(unsigned long func)
+{
+#ifdef CONFIG_X86_FRED
+	if (func == (unsigned long)cpu_init_fred_exceptions)
+		return true;
+#endif
+	return func == (unsigned long)load_current_idt;
+}
+
+/* Can the instruction at @entry be in a slot? Sets @is_short if a jump may be longer. */
 static bool can_displace(unsigned long entry, unsigned int class, bool *is_short)
 {
 	u8 code[KTRACE_SLOT_CODE];
 	struct ktrace_moved moved;
 
-	if (class == KTRACE_SITE_PADDING || ktrace_may_change(entry) ||
-	    ktrace_displace((u8 *)entry, entry, 1, MODULES_VADDR, code, &moved))
+	if (class == KTRACE_SITE_PADDING || ktrace_may_change(entry))
 		return false;
 
-	*is_short = moved.len < JMP8_INSN_SIZE || is_return(entry);
+	*is_short = true;
+	if (class == KTRACE_SITE_ALTERNATIVE && is_paravirt_call(entry))
+		return true;
+	if (ktrace_displace((u8 *)entry, entry, INT3_INSN_SIZE, MODULES_VADDR, code, &moved))
+		return false;
+
+	if (class != KTRACE_SITE_ALTERNATIVE && !is_return(entry))
+		*is_short = moved.len < ktrace_jump_len();
 
 	return true;
+}
+
+static bool is_livepatch(struct module *mod)
+{
+#ifdef CONFIG_MODULES
+	return mod && is_livepatch_module(mod);
+#else
+	return false;
+#endif
+}
+
+static bool needs_slot(unsigned long func, const unsigned long *sealed, unsigned int nr)
+{
+	return !ktrace_is_endbr_free(func) && !is_sealed(func, sealed, nr);
 }
 
 /**
@@ -116,15 +176,15 @@ static bool can_displace(unsigned long entry, unsigned int class, bool *is_short
  */
 int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int nr)
 {
-	unsigned long *sealed __free(kvfree) = NULL, *shorts __free(kvfree) = NULL;
-	unsigned int nr_sealed = 0, nr_slots = 0, nr_shorts = 0;
+	unsigned long *sealed __free(kvfree) = NULL, *entries __free(kvfree) = NULL;
+	unsigned int nr_sealed = 0, nr_entries = 0, nr_slots = 0, nr_shorts = 0;
 	int ret, traceable = 0;
 
-	if (!mod && ktrace_must_keep_endbr())
+	if (!mod && ktrace_uses_padding() && ktrace_must_keep_endbr())
 		sealed = sealed_endbrs(&nr_sealed);
 
-	shorts = kvmalloc_array(nr, sizeof(*shorts), GFP_KERNEL);
-	if (!shorts)
+	entries = kvmalloc_array(nr, sizeof(*entries), GFP_KERNEL);
+	if (!entries)
 		return -ENOMEM;
 
 	for (unsigned int i = 0; i < nr; i++) {
@@ -132,27 +192,28 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 		unsigned long func = funcs[i] - class;
 
 		/* klp_apply_section_relocs() changes the code when it is in use */
-		if (mod && is_livepatch_module(mod))
+		if (is_livepatch(mod))
 			class = KTRACE_SITE_PADDING;
-		if (!ktrace_is_padding_free(func))
+		if (ktrace_uses_padding() && !ktrace_is_padding_free(func))
 			continue;
-		if (!ktrace_is_endbr_free(func) && !is_sealed(func, sealed, nr_sealed)) {
+		if (needs_slot(func, sealed, nr_sealed)) {
 			unsigned long entry = ktrace_slot_entry(func);
 			bool is_short;
 
-			if (!can_displace(entry, class, &is_short))
+			if (!can_displace(entry, class, &is_short) ||
+			    (is_short && is_before_idt(func)))
 				continue;
 			nr_slots++;
-			if (is_short)
-				shorts[nr_shorts++] = entry;
+			nr_shorts += is_short;
+			if (is_short || !ktrace_uses_padding())
+				entries[nr_entries++] = entry;
 		}
 		funcs[traceable++] = func;
 	}
 
-	ret = ktrace_add_int3(shorts, nr_shorts);
-	/* These get a second one if their second instruction gets a kprobe */
+	ret = ktrace_add_entries(entries, nr_entries);
 	if (!ret)
-		ret = ktrace_add_slots(mod, nr_slots + nr_shorts);
+		ret = ktrace_add_slots(mod, nr_slots);
 	if (ret)
 		return ret;
 
@@ -163,26 +224,7 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 }
 
 /**
- * arch_ktrace_free - free what functions of a module have needed
- * @mod: the module, whose code no task executes any more
- *
- * Context: process context, may sleep.
- */
-void arch_ktrace_free(struct module *mod)
-{
-	static const enum mod_mem_type types[] = { MOD_TEXT, MOD_INIT_TEXT };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
-		const struct module_memory *mem = &mod->mem[types[i]];
-		unsigned long start = (unsigned long)mem->base;
-
-		ktrace_remove_int3(start, start + mem->size);
-	}
-	ktrace_free_slots(mod);
-}
-
-/**
- * arch_ktrace_free_init - free what functions have needed that are executed only once
+ * arch_ktrace_free_init - free what functions have needed whose memory is freed
  * @mod: the module, or NULL for the kernel
  * @start: address of the first; no task executes them any more
  * @end: behind the last
@@ -194,5 +236,26 @@ void arch_ktrace_free_init(struct module *mod, unsigned long start, unsigned lon
 	ktrace_forget_upgrades(start, end);
 	/* Nothing is loaded where the kernel's own have been */
 	if (mod)
-		ktrace_remove_int3(start, end);
+		ktrace_remove_entries(start, end);
 }
+
+#ifdef CONFIG_MODULES
+/**
+ * arch_ktrace_free - free what functions of a module have needed
+ * @mod: the module, whose code no task executes any more
+ *
+ * Context: process context, may sleep; takes text_mutex.
+ */
+void arch_ktrace_free(struct module *mod)
+{
+	static const enum mod_mem_type types[] = { MOD_TEXT, MOD_INIT_TEXT };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
+		const struct module_memory *mem = &mod->mem[types[i]];
+		unsigned long start = (unsigned long)mem->base;
+
+		arch_ktrace_free_init(mod, start, start + mem->size);
+	}
+	ktrace_free_slots(mod);
+}
+#endif

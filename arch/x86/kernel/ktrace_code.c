@@ -17,6 +17,7 @@
 #include <asm/text-patching.h>
 
 #include "ktrace_code.h"
+#include "ktrace_int3.h"
 #include "ktrace_site.h"
 #include "ktrace_slot.h"
 
@@ -28,7 +29,11 @@ struct new_code {
 static struct new_code new_pads, new_slots;
 
 static_assert(sizeof(new_pads.blocks[0].code) == KTRACE_FUNC_ALIGN);
-static_assert(sizeof(struct ktrace_slot) == 2 * KTRACE_FUNC_ALIGN);
+
+#define BLOCKS_OF_SLOT		(sizeof(struct ktrace_slot) / KTRACE_FUNC_ALIGN)
+static_assert(ARRAY_SIZE(new_slots.blocks) % BLOCKS_OF_SLOT == 0);
+/* What is copied for a slot is in the sixteen bytes of the entry */
+static_assert(ENDBR_INSN_SIZE + KTRACE_SLOT_CODE - JMP32_INSN_SIZE <= KTRACE_FUNC_ALIGN);
 
 static void write_new_code(struct new_code *new)
 {
@@ -40,7 +45,30 @@ static void write_new_code(struct new_code *new)
 				     block->code, sizeof(block->code));
 
 	text_poke_blocks(new->blocks, new->nr);
-	new->nr = 0;
+}
+
+/* The functions that need it find their slot now */
+static void publish_slots(void)
+{
+	for (unsigned int i = 0; i < new_slots.nr; i += BLOCKS_OF_SLOT) {
+		struct ktrace_slot *slot = new_slots.blocks[i].addr;
+
+		if (slot->form != KTRACE_SLOT_JUMP || !ktrace_uses_padding())
+			ktrace_set_entry_slot(ktrace_slot_entry(ktrace_slot_func(slot)), slot);
+	}
+}
+
+static void write_slots(void)
+{
+	write_new_code(&new_slots);
+	publish_slots();
+	new_slots.nr = 0;
+}
+
+static void write_pads(void)
+{
+	write_new_code(&new_pads);
+	new_pads.nr = 0;
 }
 
 /**
@@ -50,8 +78,8 @@ void ktrace_write_code(void)
 {
 	lockdep_assert_held(&text_mutex);
 
-	write_new_code(&new_slots);
-	write_new_code(&new_pads);
+	write_slots();
+	write_pads();
 }
 
 /**
@@ -59,18 +87,16 @@ void ktrace_write_code(void)
  */
 void ktrace_drop_code(void)
 {
+	lockdep_assert_held(&text_mutex);
+
 	new_slots.nr = 0;
 	new_pads.nr = 0;
 }
 
 static u8 *new_block(struct new_code *new, void *addr)
 {
-	struct text_poke_block *block;
+	struct text_poke_block *block = &new->blocks[new->nr++];
 
-	if (new->nr == ARRAY_SIZE(new->blocks))
-		write_new_code(new);
-
-	block = &new->blocks[new->nr++];
 	block->addr = addr;
 
 	return block->code;
@@ -80,47 +106,57 @@ static u8 *new_block(struct new_code *new, void *addr)
 static void *new_pad(unsigned long func)
 {
 	void *addr = (void *)func - KTRACE_FUNC_ALIGN;
-	u8 *code = new_block(&new_pads, addr);
+	u8 *code;
 
+	if (new_pads.nr == ARRAY_SIZE(new_pads.blocks))
+		write_pads();
+
+	code = new_block(&new_pads, addr);
 	memcpy(code, addr, KTRACE_FUNC_ALIGN);
 
 	return code + KTRACE_FUNC_ALIGN - sizeof(struct ktrace_pad);
 }
 
-/* Can the second instruction be displaced with the first, which has one byte? */
-static bool can_displace_second(const struct ktrace_site *site)
+/* Can the instructions that begin in the jump's place be displaced with the first? */
+static bool can_displace_several(const struct ktrace_site *site)
 {
-	return !ktrace_may_change(site->entry + 1) &&
-	       ktrace_site_class(site->func) == KTRACE_SITE_ANY;
+	/* What looks like a prefix may be another byte: a breakpoint does there, too */
+	for (unsigned int i = 1; i < ktrace_jump_len(); i++) {
+		if (ktrace_may_change(site->entry + i))
+			return false;
+	}
+
+	return ktrace_site_class(site->func) == KTRACE_SITE_ANY;
 }
 
 /* Fill the code of @slot, which is to be at @at */
 static int displace(const struct ktrace_site *site, unsigned long at, bool one_insn,
 		    struct ktrace_slot *slot)
 {
-	u8 insns[KTRACE_RELOC_CODE(JMP8_INSN_SIZE)];
-	struct ktrace_moved moved;
-	int ret;
+	/* More does not fit into a slot, and may be behind the end of a module */
+	const unsigned int max_len = sizeof(slot->code) - JMP32_INSN_SIZE;
+	u8 insns[KTRACE_RELOC_CODE(JMP32_INSN_SIZE)] = { };
+	unsigned int jump_len = ktrace_jump_len();
+	struct ktrace_moved moved = { };
+	int ret = 0;
 
-	memcpy(insns, (void *)site->entry, sizeof(insns));
+	memcpy(insns, (void *)site->entry, max_len);
 	if (site->call)
-		memcpy(insns, site->original, sizeof(site->original));
+		memcpy(insns, site->original, jump_len);
 	memcpy(slot->replaced, insns, sizeof(slot->replaced));
 
-	ret = ktrace_displace(insns, site->entry, JMP8_INSN_SIZE, at, slot->code, &moved);
-	if (!ret && moved.nr == 1) {
-		slot->form = KTRACE_SLOT_JUMP;
-		return 0;
-	}
+	if (!one_insn)
+		ret = ktrace_displace(insns, site->entry, jump_len, at, slot->code, &moved);
+	if (one_insn || ret || (moved.nr > 1 && !can_displace_several(site)))
+		ret = ktrace_displace(insns, site->entry, INT3_INSN_SIZE, at, slot->code, &moved);
 
-	if (!ret && !one_insn && can_displace_second(site)) {
-		slot->form = KTRACE_SLOT_BOTH;
-		return 0;
-	}
+	slot->first_len = moved.first;
+	if (moved.nr > 1)
+		slot->form = KTRACE_SLOT_SEVERAL;
+	else
+		slot->form = moved.first < jump_len ? KTRACE_SLOT_BREAKPOINT : KTRACE_SLOT_JUMP;
 
-	slot->form = KTRACE_SLOT_BREAKPOINT;
-
-	return ktrace_displace(insns, site->entry, INT3_INSN_SIZE, at, slot->code, &moved);
+	return ret;
 }
 
 /**
@@ -129,14 +165,15 @@ static int displace(const struct ktrace_site *site, unsigned long at, bool one_i
  * @callee: what the call in the slot calls
  * @one_insn: displace only one instruction
  *
- * Return: the slot; NULL if there is none left, or the instruction cannot be displaced. For a
- * function with a record that cannot be, but after ftrace_kill().
+ * Return: the slot; NULL if the function has one and there is no memory for another, or the
+ * instruction cannot be displaced. For a function with a record that cannot be, but after
+ * ftrace_kill().
  */
 struct ktrace_slot *ktrace_add_slot(const struct ktrace_site *site, unsigned long callee,
 				    bool one_insn)
 {
-	struct ktrace_slot *at = ktrace_take_slot(site->func);
-	struct ktrace_slot slot;
+	struct ktrace_slot *at = ktrace_take_slot(site->func, site->slot);
+	struct ktrace_slot slot __uninitialized;
 	unsigned long code;
 
 	if (!at)
@@ -149,6 +186,8 @@ struct ktrace_slot *ktrace_add_slot(const struct ktrace_site *site, unsigned lon
 	if (WARN_ON_ONCE(displace(site, code, one_insn, &slot)))
 		return NULL;
 
+	if (new_slots.nr == ARRAY_SIZE(new_slots.blocks))
+		write_slots();
 	for (int i = 0; i < sizeof(slot); i += KTRACE_FUNC_ALIGN)
 		memcpy(new_block(&new_slots, (void *)at + i), (void *)&slot + i,
 		       KTRACE_FUNC_ALIGN);
@@ -163,8 +202,13 @@ struct ktrace_slot *ktrace_add_slot(const struct ktrace_site *site, unsigned lon
  */
 void ktrace_add_slot_pad(unsigned long func, struct ktrace_slot *slot)
 {
-	struct ktrace_slot_pad *pad = new_pad(func);
+	struct ktrace_slot_pad *pad;
 
+	/* The jump at the entry leads to the slot */
+	if (!ktrace_uses_padding())
+		return;
+
+	pad = new_pad(func);
 	pad->jmp = JMP32_INSN_OPCODE;
 	pad->disp = (unsigned long)&slot->call - func;
 }

@@ -2,39 +2,69 @@
 /*
  * ktrace: functions whose entry is too short for a jump.
  *
- * Where the first instruction has one byte, a breakpoint is put in its place, for good or
- * until a jump can be (ktrace_upgrade.c). The handler goes on in the padding of the function,
- * from where a jump leads to the slot.
+ * Where the first instruction is shorter than the jump, a breakpoint is put in its place, for
+ * good or until a jump can be (ktrace_upgrade.c). The handler goes on in the slot of the
+ * function.
  *
  * exc_int3() calls the handler right after that of text_poke_bp(), before anything that can
  * be traced. Anything that it called might be traced by a breakpoint, too. So it looks into
- * nothing but a sorted array of the entries, which is replaced when functions come or go.
+ * nothing but a sorted table of the entries, which is replaced when functions come or go.
+ *
+ * If the padding of functions is not used, all functions are in this table: their slots are
+ * found here.
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
 #include <linux/cpu.h>
+#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/ktrace.h>
+#include <linux/lockdep.h>
+#include <linux/memory.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/ptrace.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
-#include <linux/string.h>
 
 #include <asm/text-patching.h>
 
 #include "ktrace_int3.h"
 #include "ktrace_slot.h"
 
-struct entry_table {
-	unsigned int	nr;
-	unsigned long	entries[] __counted_by(nr);	/* sorted */
+/* Text of the kernel and of modules, and slots, have addresses that fit when extended */
+struct entry {
+	s32	addr;		/* where the first instruction of a function is */
+	s32	slot;		/* 0 if it has none */
 };
 
-/* Replaced under table_lock. The handler reads it with interrupts disabled. */
+struct entry_table {
+	unsigned int	nr;
+	struct entry	entries[] __counted_by(nr);	/* sorted */
+};
+
+/* Changed, and replaced, with text_mutex held. It is read with interrupts disabled. */
 static struct entry_table *entry_table;
-static DEFINE_MUTEX(table_lock);
+
+static __always_inline int cmp_entry(const void *key, const void *entry)
+{
+	long x = *(const long *)key, y = ((const struct entry *)entry)->addr;
+
+	return x < y ? -1 : x > y;
+}
+
+static __always_inline struct entry *find_entry(struct entry_table *table, long addr)
+{
+	if (!table)
+		return NULL;
+
+	return __inline_bsearch(&addr, table->entries, table->nr, sizeof(*table->entries),
+				cmp_entry);
+}
+
+static __always_inline struct ktrace_slot *slot_of(struct entry *entry)
+{
+	return entry ? (struct ktrace_slot *)(long)READ_ONCE(entry->slot) : NULL;
+}
 
 /**
  * ktrace_int3_handler - go on where a traced function calls its tracers
@@ -46,26 +76,105 @@ static DEFINE_MUTEX(table_lock);
  */
 noinstr bool ktrace_int3_handler(struct pt_regs *regs)
 {
-	struct entry_table *table = READ_ONCE(entry_table);
-	unsigned long entry = regs->ip - INT3_INSN_SIZE;
-	struct ktrace_slot_pad *pad;
+	struct ktrace_slot *slot;
 
-	if (user_mode(regs) || !table ||
-	    !__inline_bsearch(&entry, table->entries, table->nr, sizeof(entry),
-			      ktrace_cmp_addresses))
+	if (user_mode(regs))
 		return false;
 
-	/*
-	 * The padding is written before the first breakpoint. When it gets another slot,
-	 * text_poke_bp() has a breakpoint there, and handles it.
-	 */
-	pad = ktrace_slot_pad_of(ALIGN_DOWN(entry, KTRACE_FUNC_ALIGN));
-	if (pad->jmp != JMP32_INSN_OPCODE && pad->jmp != INT3_INSN_OPCODE)
+	/* The slot is written before the first breakpoint, and the table after the slot */
+	slot = slot_of(find_entry(READ_ONCE(entry_table), regs->ip - INT3_INSN_SIZE));
+	if (!slot || slot->form == KTRACE_SLOT_JUMP)
 		return false;
 
-	int3_emulate_jmp(regs, (unsigned long)&pad->jmp);
+	int3_emulate_jmp(regs, (unsigned long)&slot->call);
 
 	return true;
+}
+
+/* Interrupts are disabled, or text_mutex is held */
+static struct entry *find_near_last(unsigned long addr)
+{
+	/* Who goes through all functions asks for the next one, others for the same again */
+	static unsigned int last;
+	struct entry_table *table = READ_ONCE(entry_table);
+	unsigned int i = READ_ONCE(last);
+	struct entry *found;
+
+	if (!table)
+		return NULL;
+	if (i < table->nr && table->entries[i].addr == (long)addr)
+		return &table->entries[i];
+
+	i++;
+	if (i < table->nr && table->entries[i].addr == (long)addr)
+		found = &table->entries[i];
+	else
+		found = find_entry(table, addr);
+	if (found)
+		WRITE_ONCE(last, found - table->entries);
+
+	return found;
+}
+
+/**
+ * ktrace_entry_slot - the slot of a function
+ * @entry: where its first instruction is
+ *
+ * Context: any in which the function cannot go away.
+ *
+ * Return: the slot, NULL if it has none, or is not in the table.
+ */
+struct ktrace_slot *ktrace_entry_slot(unsigned long entry)
+{
+	struct ktrace_slot *slot;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	slot = slot_of(find_near_last(entry));
+	raw_local_irq_restore(flags);
+
+	return slot;
+}
+
+/**
+ * ktrace_set_entry_slot - a function has a slot, or another one, which is written
+ * @entry: where its first instruction is
+ * @slot: the slot
+ *
+ * Context: text_mutex held.
+ */
+void ktrace_set_entry_slot(unsigned long entry, struct ktrace_slot *slot)
+{
+	struct entry *found = find_near_last(entry);
+
+	lockdep_assert_held(&text_mutex);
+
+	/* x86 does not reorder stores: who finds the slot finds its code */
+	if (!WARN_ON_ONCE(!found))
+		WRITE_ONCE(found->slot, (long)slot);
+}
+
+/**
+ * ktrace_next_entry_slot - the slots of all functions in the table that have one
+ * @pos: 0 at first; set to where to go on
+ *
+ * Context: text_mutex held, from the first to the last.
+ *
+ * Return: the slot of the next function, in order of addresses; NULL behind the last.
+ */
+struct ktrace_slot *ktrace_next_entry_slot(unsigned int *pos)
+{
+	struct ktrace_slot *slot;
+
+	lockdep_assert_held(&text_mutex);
+
+	while (entry_table && *pos < entry_table->nr) {
+		slot = slot_of(&entry_table->entries[(*pos)++]);
+		if (slot)
+			return slot;
+	}
+
+	return NULL;
 }
 
 static struct entry_table *alloc_table(unsigned int nr, gfp_t gfp)
@@ -82,91 +191,103 @@ static void replace_table(struct entry_table *table)
 {
 	struct entry_table *old = entry_table;
 
-	lockdep_assert_held(&table_lock);
+	lockdep_assert_held(&text_mutex);
 
-	/* Pairs with the address dependency in ktrace_int3_handler() */
+	/* Pairs with the address dependency in those who read it */
 	smp_store_release(&entry_table, table);
 	if (!old)
 		return;
 
-	/*
-	 * The handler has interrupts disabled: wait until no CPU is in it. CPUs that
-	 * are not online do not answer: see that none comes or goes.
-	 */
-	scoped_guard(cpus_read_lock)
-		text_poke_sync();
+	/* Wait until no CPU reads it */
+	lockdep_assert_cpus_held();
+	text_poke_sync();
 	kvfree(old);
 }
 
+/* Both are sorted */
+static void merge(struct entry_table *table, const struct entry_table *old,
+		  const unsigned long *entries, unsigned int nr)
+{
+	unsigned int nr_old = old ? old->nr : 0, i = 0, j = 0;
+
+	while (i + j < table->nr) {
+		struct entry *entry = &table->entries[i + j];
+
+		if (i < nr_old && (j == nr || old->entries[i].addr < (long)entries[j]))
+			*entry = old->entries[i++];
+		else
+			*entry = (struct entry) { .addr = (long)entries[j++] };
+	}
+}
+
 /**
- * ktrace_add_int3 - have the handler know functions, before one of them is traced
- * @entries: where their first instructions are
+ * ktrace_add_entries - add functions to the table, before one of them is traced
+ * @entries: where their first instructions are, sorted
  * @nr: their number
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep; takes text_mutex.
  *
  * Return: 0, or -ENOMEM.
  */
-int ktrace_add_int3(const unsigned long *entries, unsigned int nr)
+int ktrace_add_entries(const unsigned long *entries, unsigned int nr)
 {
 	struct entry_table *old, *table;
-	unsigned int nr_old;
 
 	if (!nr)
 		return 0;
 
-	guard(mutex)(&table_lock);
+	/* CPUs that are not online do not answer text_poke_sync(): none comes or goes */
+	guard(cpus_read_lock)();
+	guard(mutex)(&text_mutex);
 
 	old = entry_table;
-	nr_old = old ? old->nr : 0;
-	table = alloc_table(nr_old + nr, GFP_KERNEL);
+	table = alloc_table((old ? old->nr : 0) + nr, GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
 
-	if (old)
-		memcpy(table->entries, old->entries, nr_old * sizeof(*entries));
-	memcpy(table->entries + nr_old, entries, nr * sizeof(*entries));
-	sort(table->entries, table->nr, sizeof(*entries), ktrace_cmp_addresses, NULL);
+	merge(table, old, entries, nr);
 	replace_table(table);
 
 	return 0;
 }
 
-static bool is_entry_between(const struct entry_table *table, unsigned int i,
-			     unsigned long start, unsigned long end)
+static bool is_between(const struct entry *entry, unsigned long start, unsigned long end)
 {
-	return table->entries[i] >= start && table->entries[i] < end;
+	unsigned long addr = (long)entry->addr;
+
+	return addr >= start && addr < end;
 }
 
 /**
- * ktrace_remove_int3 - have the handler forget functions of a module
+ * ktrace_remove_entries - remove functions of a module from the table
  * @start: address of the first; no task executes them any more
  * @end: behind the last
  *
  * Something else may be loaded there, with breakpoints of its own.
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep; takes text_mutex.
  */
-void ktrace_remove_int3(unsigned long start, unsigned long end)
+void ktrace_remove_entries(unsigned long start, unsigned long end)
 {
 	struct entry_table *old, *table;
 	unsigned int nr = 0;
 
-	guard(mutex)(&table_lock);
+	guard(cpus_read_lock)();
+	guard(mutex)(&text_mutex);
 
 	old = entry_table;
 	if (!old)
 		return;
 
 	for (unsigned int i = 0; i < old->nr; i++)
-		nr += !is_entry_between(old, i, start, end);
+		nr += !is_between(&old->entries[i], start, end);
 	if (nr == old->nr)
 		return;
 
 	table = alloc_table(nr, GFP_KERNEL | __GFP_NOFAIL);
 	nr = 0;
 	for (unsigned int i = 0; i < old->nr; i++) {
-		if (!is_entry_between(old, i, start, end))
+		if (!is_between(&old->entries[i], start, end))
 			table->entries[nr++] = old->entries[i];
 	}
 	replace_table(table);

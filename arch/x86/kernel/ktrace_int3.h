@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ktrace: functions that are traced by a breakpoint at their entry */
+/* ktrace: the slots of functions, by their entries, see ktrace_int3.c */
 #ifndef _ARCH_X86_KERNEL_KTRACE_INT3_H
 #define _ARCH_X86_KERNEL_KTRACE_INT3_H
 
-int ktrace_add_int3(const unsigned long *entries, unsigned int nr);
-void ktrace_remove_int3(unsigned long start, unsigned long end);
+struct ktrace_slot;
+
+int ktrace_add_entries(const unsigned long *entries, unsigned int nr);
+void ktrace_remove_entries(unsigned long start, unsigned long end);
+void ktrace_set_entry_slot(unsigned long entry, struct ktrace_slot *slot);
+struct ktrace_slot *ktrace_entry_slot(unsigned long entry);
+struct ktrace_slot *ktrace_next_entry_slot(unsigned int *pos);
 
 #endif /* _ARCH_X86_KERNEL_KTRACE_INT3_H */

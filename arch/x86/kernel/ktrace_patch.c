@@ -49,8 +49,8 @@ int __init arch_ktrace_start(void)
 {
 	int ret = 0;
 
-	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH)) {
-		pr_warn("call depth tracking (retbleed=stuff) uses the padding of functions: no function can be traced\n");
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) && ktrace_uses_padding()) {
+		pr_warn("call depth tracking uses the padding of functions: boot with ktrace_no_padding\n");
 		return -EBUSY;
 	}
 
@@ -85,8 +85,10 @@ static int verify(const struct ktrace_site *site, unsigned long callee)
 	if (ktrace_is_site_right(site, callee))
 		return 0;
 
-	WARN(1, "%pS: %*phN, padding %*phN\n", (void *)site->func, 8, (void *)site->func,
-	     (int)sizeof(struct ktrace_pad), (void *)site->func - sizeof(struct ktrace_pad));
+	WARN(1, "%pS: %*phN\n", (void *)site->func, KTRACE_FUNC_ALIGN, (void *)site->func);
+	if (ktrace_uses_padding())
+		pr_err("padding %*phN\n", (int)sizeof(struct ktrace_pad),
+		       (void *)site->func - sizeof(struct ktrace_pad));
 	if (site->slot)
 		pr_err("call %*phN, expected to call %pS\n", CALL_INSN_SIZE, site->call,
 		       (void *)callee);
@@ -104,7 +106,7 @@ struct stale_calls {
 static int verify_record(struct dyn_ftrace *rec, int enable, struct stale_calls *stale)
 {
 	int update = ftrace_test_record(rec, enable);
-	struct ktrace_site site;
+	struct ktrace_site site __uninitialized;
 	int ret;
 
 	if (update == FTRACE_UPDATE_IGNORE)
@@ -142,7 +144,7 @@ static void update_call(const struct ktrace_site *site, struct dyn_ftrace *rec)
 /* Pass 2 */
 static void update_slot(struct dyn_ftrace *rec, int enable)
 {
-	struct ktrace_site site;
+	struct ktrace_site site __uninitialized;
 
 	switch (ftrace_test_record(rec, enable)) {
 	case FTRACE_UPDATE_MAKE_CALL:
@@ -169,7 +171,7 @@ static void untrace(const struct ktrace_site *site)
 static void update_record(struct dyn_ftrace *rec, int enable, bool stale)
 {
 	int update = ftrace_test_record(rec, enable);
-	struct ktrace_site site;
+	struct ktrace_site site __uninitialized;
 
 	if (update == FTRACE_UPDATE_IGNORE)
 		return;

@@ -236,7 +236,7 @@ static int insn_kind(struct insn *insn)
 /* Move one instruction. Returns its kind, or an error. */
 static int move_insn(struct relocation *r)
 {
-	struct insn insn;
+	struct insn insn __uninitialized;
 	int kind;
 
 	if (insn_decode(&insn, r->code + r->moved.len, MAX_INSN_SIZE, INSN_MODE_64))
@@ -247,6 +247,8 @@ static int move_insn(struct relocation *r)
 		return kind;
 
 	write_kind(r, &insn, kind);
+	if (!r->moved.nr)
+		r->moved.first = insn.length;
 	r->moved.len += insn.length;
 	r->moved.nr++;
 

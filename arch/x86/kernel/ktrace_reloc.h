@@ -24,11 +24,13 @@
  * @len: bytes of the function that were displaced
  * @nr: instructions that were displaced
  * @size: bytes that were written, with the jump back
+ * @first: length of the first instruction
  */
 struct ktrace_moved {
 	u8	len;
 	u8	nr;
 	u8	size;
+	u8	first;
 };
 
 int ktrace_relocate(const u8 *code, unsigned long from, unsigned int min, u8 *buf,

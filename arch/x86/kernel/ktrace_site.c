@@ -3,19 +3,17 @@
  * ktrace: what the code of a function is when it is traced, and when it is not.
  *
  * It is read from the code: from the padding, which does not change once it is written, but
- * for the operands of its call and its jump, and from the slot. Whether a function has a
- * breakpoint or a jump, if it can have both, is in the state of its slot. Probes and stack
- * traces ask this, from any context.
+ * for the operands of its call and its jump, and from the slot. If the padding is not used,
+ * ktrace_int3.c knows the slot. Whether a function has a breakpoint or a jump, if it can have
+ * both, is in the state of its slot. Probes ask this, from any context.
  */
 #include <kunit/visibility.h>
-#include <linux/cleanup.h>
 #include <linux/cpufeature.h>
 #include <linux/export.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/ktrace.h>
-#include <linux/preempt.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
@@ -23,6 +21,7 @@
 #include <asm/insn.h>
 #include <asm/nops.h>
 
+#include "ktrace_int3.h"
 #include "ktrace_site.h"
 
 static_assert(sizeof(struct ktrace_pad) == sizeof(struct ktrace_slot_pad));
@@ -31,6 +30,32 @@ static_assert(sizeof(struct ktrace_pad) == sizeof(struct ktrace_slot_pad));
 #define PAD_CALL		(KTRACE_PAD_CALL_END + CALL_INSN_SIZE)
 
 static_assert(sizeof(s32) + CALL_INSN_SIZE == -KTRACE_DISTANCE);
+
+bool ktrace_padding_taken __ro_after_init;
+
+static int __init set_padding_taken(char *str)
+{
+	ktrace_padding_taken = true;
+
+	return 0;
+}
+early_param("ktrace_no_padding", set_padding_taken);
+
+/* Call depth tracking is chosen later than the functions that can be traced */
+static int __init set_padding_taken_by_thunks(char *str)
+{
+	if (IS_ENABLED(CONFIG_MITIGATION_CALL_DEPTH_TRACKING) && str && strstr(str, "stuff"))
+		ktrace_padding_taken = true;
+
+	return 0;
+}
+early_param("retbleed", set_padding_taken_by_thunks);
+
+static int __init set_padding_taken_by_its(char *str)
+{
+	return set_padding_taken_by_thunks(str);
+}
+early_param("indirect_target_selection", set_padding_taken_by_its);
 
 /* What a traced function begins with */
 static const u8 traced_jmp[JMP8_INSN_SIZE] = {
@@ -53,7 +78,7 @@ static struct ktrace_pad *pad_of(unsigned long func)
 static bool has_call(const struct ktrace_pad *pad)
 {
 	/* text_poke_bp() writes a breakpoint while it changes the call */
-	return pad->distance == KTRACE_PAD_CALL_END &&
+	return ktrace_uses_padding() && pad->distance == KTRACE_PAD_CALL_END &&
 	       (pad->call == CALL_INSN_OPCODE || pad->call == INT3_INSN_OPCODE) &&
 	       pad->jmp[0] == JMP8_INSN_OPCODE && pad->jmp[1] == ENDBR_INSN_SIZE;
 }
@@ -107,13 +132,19 @@ static bool has_code(unsigned long addr, const u8 *code, u8 len)
 {
 	const u8 *at = (void *)addr;
 
-	return at[0] == code[0] && (len < JMP8_INSN_SIZE || at[1] == code[1]);
+	if (at[0] != code[0] || (len >= JMP8_INSN_SIZE && at[1] != code[1]))
+		return false;
+
+	return len < JMP32_INSN_SIZE ||
+	       get_unaligned((u32 *)(at + 1)) == get_unaligned((u32 *)(code + 1));
 }
 
 static __always_inline bool is_endbr_free(unsigned long func)
 {
 	u32 insn = *(u32 *)func;
 
+	if (!ktrace_uses_padding())
+		return false;
 	if (has_code(func, traced_jmp, sizeof(traced_jmp)) || insn == gen_endbr_poison())
 		return true;
 
@@ -126,7 +157,8 @@ static __always_inline bool is_endbr_free(unsigned long func)
  *
  * Context: text_mutex held, if the function may be traced.
  *
- * Return: whether it begins with an ENDBR that may be overwritten, or is.
+ * Return: whether its padding is used, and it begins with an ENDBR that may be overwritten, or
+ * is.
  */
 bool ktrace_is_endbr_free(unsigned long func)
 {
@@ -174,7 +206,12 @@ static struct ktrace_slot *find_slot(unsigned long func)
 /* The slot of the function, be it traced or not; NULL if it does not have one */
 static __always_inline struct ktrace_slot *slot_of(unsigned long func)
 {
-	u8 jmp = ktrace_slot_pad_of(func)->jmp;
+	u8 jmp;
+
+	if (!ktrace_uses_padding())
+		return ktrace_entry_slot(ktrace_slot_entry(func));
+
+	jmp = ktrace_slot_pad_of(func)->jmp;
 
 	/* A breakpoint while it gets another slot. Most functions have none. */
 	return jmp == JMP32_INSN_OPCODE || jmp == INT3_INSN_OPCODE ? find_slot(func) : NULL;
@@ -189,21 +226,37 @@ static void get_pad_site(struct ktrace_site *site)
 	site->entry = site->func;
 	site->len = endbr ? JMP8_INSN_SIZE : 0;
 	memcpy(site->patch, traced_jmp, sizeof(traced_jmp));
-	memcpy(site->original, &endbr, sizeof(site->original));
+	memcpy(site->original, &endbr, sizeof(endbr));
 	memcpy(site->emulate, skip_jmp, sizeof(skip_jmp));
 }
 
-/**
- * ktrace_make_jump - have a function patched by a jump to the one in its padding
- * @site: the function, which has a slot; @site->entry is set
- */
-void ktrace_make_jump(struct ktrace_site *site)
+static void make_jump_to_padding(struct ktrace_site *site)
 {
 	unsigned long jmp = (unsigned long)&ktrace_slot_pad_of(site->func)->jmp;
 
-	site->len = JMP8_INSN_SIZE;
 	site->patch[0] = JMP8_INSN_OPCODE;
 	site->patch[1] = jmp - (site->entry + JMP8_INSN_SIZE);
+}
+
+static void make_jump_to_slot(struct ktrace_site *site)
+{
+	s32 disp = (unsigned long)site->call - (site->entry + JMP32_INSN_SIZE);
+
+	site->patch[0] = JMP32_INSN_OPCODE;
+	memcpy(site->patch + 1, &disp, sizeof(disp));
+}
+
+/**
+ * ktrace_make_jump - have a function patched by a jump, to the one in its padding or to its slot
+ * @site: the function, which has a slot; @site->entry and @site->call are set
+ */
+void ktrace_make_jump(struct ktrace_site *site)
+{
+	site->len = ktrace_jump_len();
+	if (ktrace_uses_padding())
+		make_jump_to_padding(site);
+	else
+		make_jump_to_slot(site);
 	/* The displaced instruction cannot be emulated: it is traced for the last time */
 	memcpy(site->emulate, site->patch, sizeof(site->emulate));
 }
@@ -247,16 +300,12 @@ void ktrace_get_site(unsigned long func, struct ktrace_site *site)
 {
 	struct ktrace_pad *pad = pad_of(func);
 
-	*site = (struct ktrace_site) { .func = func };
+	site->func = func;
+	site->call = has_call(pad) ? &pad->call : NULL;
+	site->slot = site->call ? NULL : slot_of(func);
+	site->len = 0;
 
-	if (has_call(pad)) {
-		site->call = &pad->call;
-		get_pad_site(site);
-		return;
-	}
-
-	site->slot = slot_of(func);
-	if (!site->slot && is_endbr_free(func)) {
+	if (site->call || (!site->slot && is_endbr_free(func))) {
 		get_pad_site(site);
 		return;
 	}
@@ -292,8 +341,8 @@ bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
 {
 	/* Its first instruction is about to be displaced, or its padding to be written */
 	if (!site->call)
-		return !callee && ktrace_is_padding_free(site->func) &&
-		       *(u8 *)site->entry != INT3_INSN_OPCODE;
+		return !callee && *(u8 *)site->entry != INT3_INSN_OPCODE &&
+		       (!ktrace_uses_padding() || ktrace_is_padding_free(site->func));
 
 	if (!site->len)
 		return false;
@@ -310,7 +359,7 @@ bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
  *
  * Context: text_mutex held.
  *
- * Return: the address. There is no call if the function was never traced.
+ * Return: the address. If the function was never traced, there is no call, or no address: 0.
  */
 unsigned long ktrace_call_address(unsigned long func)
 {
@@ -318,8 +367,12 @@ unsigned long ktrace_call_address(unsigned long func)
 
 	ktrace_get_site(func, &site);
 
-	return (unsigned long)(site.call ?: &pad_of(func)->call);
+	if (!site.call && ktrace_uses_padding())
+		site.call = &pad_of(func)->call;
+
+	return (unsigned long)site.call;
 }
+EXPORT_SYMBOL_IF_KUNIT(ktrace_call_address);
 
 /* Probes */
 
@@ -329,13 +382,13 @@ static unsigned int changed_len(const struct ktrace_site *site)
 	if (site->slot && site->slot->form == KTRACE_SLOT_BREAKPOINT)
 		return INT3_INSN_SIZE;
 
-	return JMP8_INSN_SIZE;
+	return ktrace_jump_len();
 }
 
 /**
  * ktrace_untraced_code - what is at an address without what ktrace has changed there
  * @addr: address of an instruction
- * @buf: a copy of at least two bytes at @addr, left as it is if ktrace does not change them
+ * @buf: a copy of at least five bytes at @addr, left as it is if ktrace does not change them
  *
  * Context: as ktrace_get_site().
  */
@@ -344,7 +397,7 @@ void ktrace_untraced_code(unsigned long addr, u8 *buf)
 	struct ktrace_site site;
 	unsigned int offset, len;
 
-	/* A function, or what follows its ENDBR, or the second instruction */
+	/* A function, or what follows its ENDBR, or one of the next instructions */
 	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), &site);
 	if (!site.call)
 		return;
@@ -362,25 +415,53 @@ EXPORT_SYMBOL_IF_KUNIT(ktrace_untraced_code);
  *
  * Context: any.
  *
- * Return: whether it is the first or the second of a function that has a record.
+ * Return: whether it is the first one of a function that has a record, or so near behind it
+ * that a jump may be there.
  */
 bool ktrace_may_change_code(unsigned long addr)
 {
 	unsigned long func = ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN);
 
-	return addr - func < ENDBR_INSN_SIZE + JMP8_INSN_SIZE &&
+	return addr - func < ENDBR_INSN_SIZE + ktrace_jump_len() &&
 	       ftrace_location_range(func, func) == func;
 }
 
+static bool is_under_jump(unsigned long addr, const struct ktrace_site *site)
+{
+	return addr > site->entry && addr < site->entry + ktrace_jump_len();
+}
+
 /**
- * ktrace_is_displaced - is an instruction executed only in a slot, at times?
- * @addr: address of an instruction
+ * ktrace_is_under_jump - would a jump at the entry of a function overwrite another instruction?
+ * @addr: address of the instruction
+ * @site: set to the function, if it would
  *
  * Context: as ktrace_get_site().
  *
- * Return: whether it is the second one of a function, and displaced with the first.
+ * Return: whether it would.
  */
-bool ktrace_is_displaced(unsigned long addr)
+bool ktrace_is_under_jump(unsigned long addr, struct ktrace_site *site)
+{
+	if (!ktrace_may_change_code(addr))
+		return false;
+
+	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), site);
+
+	return is_under_jump(addr, site);
+}
+
+/**
+ * ktrace_refuses_breakpoint - must there be no breakpoint at an instruction?
+ * @addr: address of the instruction
+ *
+ * For breakpoints of others than kprobes.
+ *
+ * Context: as ktrace_get_site().
+ *
+ * Return: whether ktrace takes a breakpoint there for its own, or displaces the instruction
+ * with the first of its function.
+ */
+bool ktrace_refuses_breakpoint(unsigned long addr)
 {
 	struct ktrace_site site;
 
@@ -388,10 +469,14 @@ bool ktrace_is_displaced(unsigned long addr)
 		return false;
 
 	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), &site);
+	if (!site.slot)
+		return false;
+	if (addr == site.entry)
+		return site.slot->form != KTRACE_SLOT_JUMP;
 
-	return ktrace_can_upgrade(&site) && addr == site.entry + 1;
+	return is_under_jump(addr, &site) && ktrace_can_upgrade(&site);
 }
-EXPORT_SYMBOL_IF_KUNIT(ktrace_is_displaced);
+EXPORT_SYMBOL_IF_KUNIT(ktrace_refuses_breakpoint);
 
 /**
  * ktrace_is_first_short - has the first instruction of a function one byte?
@@ -411,7 +496,7 @@ bool ktrace_is_first_short(unsigned long func)
 
 	slot = slot_of(func);
 
-	return slot && slot->form != KTRACE_SLOT_JUMP;
+	return slot && slot->first_len == 1;
 }
 
 /* Does the function begin with ENDBR when it is not traced? */
@@ -442,11 +527,20 @@ unsigned long ktrace_func_at(unsigned long addr)
 	return addr == func || has_endbr(func) ? func : 0;
 }
 
-/* Stack traces */
-
-/* Is @ip where a task is that executes the padding of @func, or that is called from there? */
-static bool is_in_padding(unsigned long func, unsigned long ip)
+/**
+ * ktrace_is_in_padding - is a task in the padding of a function, or called from there?
+ * @func: address of a function
+ * @ip: where the task is, or its return address
+ *
+ * Context: any in which the function cannot go away.
+ *
+ * Return: whether @ip is in the code that ktrace has written to the padding of @func.
+ */
+bool ktrace_is_in_padding(unsigned long func, unsigned long ip)
 {
+	if (!ktrace_uses_padding())
+		return false;
+
 	switch (func - ip) {
 	case PAD_CALL:
 	case PAD_CALL - INT3_INSN_SIZE:		/* at a breakpoint there */
@@ -458,70 +552,4 @@ static bool is_in_padding(unsigned long func, unsigned long ip)
 	default:
 		return false;
 	}
-}
-
-/**
- * ktrace_text_address - the address to report for one in code that ktrace has written
- * @ip: any address
- *
- * Padding and slots belong to no function, or to a symbol of their own. A task there has
- * entered the function: users of stack traces, live patching among them, have to find the
- * function.
- *
- * Context: any, NMI included.
- *
- * Return: the address behind the first byte of the function if @ip is that of an instruction
- * in its padding that ktrace has written, of the return address of the call there, or in the
- * slot of the function; @ip else.
- */
-unsigned long ktrace_text_address(unsigned long ip)
-{
-	/* Padding and @ip are in the same 16 bytes */
-	unsigned long func = ALIGN(ip, KTRACE_FUNC_ALIGN);
-	const struct ktrace_slot *slot;
-
-	/* For the slot */
-	guard(preempt_notrace)();
-
-	slot = ktrace_slot_at(ip);
-	if (slot)
-		return ktrace_slot_func(slot) + 1;
-
-	if (func - ip > PAD_CALL || func == ip)
-		return ip;
-
-	/* It may be where a wild jump has led to */
-	if (!__kernel_text_address(ip))
-		return ip;
-
-	return is_in_padding(func, ip) ? func + 1 : ip;
-}
-EXPORT_SYMBOL_IF_KUNIT(ktrace_text_address);
-
-/**
- * ktrace_unwind_ip - where in the kernel the stack is what it is in a slot
- * @ip: any address
- *
- * Context: any with preemption disabled, NMI included.
- *
- * Return: an address that the unwinder knows, 0 if @ip is not in a slot.
- */
-unsigned long ktrace_unwind_ip(unsigned long ip)
-{
-	const struct ktrace_slot *slot = ktrace_slot_at(ip);
-	unsigned long jmp_end = ip + JMP32_INSN_SIZE;
-
-	if (!slot)
-		return 0;
-
-	/* The instruction of the function is not executed yet */
-	if (ip <= (unsigned long)slot->code)
-		return ktrace_slot_func(slot);
-
-	/* The second instruction; the first has one byte */
-	if (slot->form == KTRACE_SLOT_BOTH && ip == (unsigned long)slot->code + 1)
-		return ktrace_slot_entry(ktrace_slot_func(slot)) + 1;
-
-	/* The rest are jumps: out of the slot, or the second half of a call */
-	return *(u8 *)ip == JMP32_INSN_OPCODE ? jmp_end + *(s32 *)(ip + 1) : 0;
 }

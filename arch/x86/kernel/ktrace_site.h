@@ -38,8 +38,22 @@ static inline void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func,
 	pad->jmp[1] = ENDBR_INSN_SIZE;
 }
 
+/* May the padding of functions not be written to? All functions have a slot then. */
+extern bool ktrace_padding_taken;
+
+static inline bool ktrace_uses_padding(void)
+{
+	return IS_ENABLED(CONFIG_CALL_PADDING) && !ktrace_padding_taken;
+}
+
+/* The length of a jump at the entry of a function: into its padding, or to its slot */
+static inline unsigned int ktrace_jump_len(void)
+{
+	return ktrace_uses_padding() ? JMP8_INSN_SIZE : JMP32_INSN_SIZE;
+}
+
 /* What is changed at the entry of a function */
-#define KTRACE_PATCH_MAX	JMP8_INSN_SIZE
+#define KTRACE_PATCH_MAX	JMP32_INSN_SIZE
 
 /**
  * struct ktrace_site - what is changed in the code of a function
@@ -67,17 +81,19 @@ struct ktrace_site {
 
 void ktrace_get_site(unsigned long func, struct ktrace_site *site);
 void ktrace_make_jump(struct ktrace_site *site);
+bool ktrace_is_under_jump(unsigned long addr, struct ktrace_site *site);
 bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee);
 unsigned long ktrace_site_callee(const struct ktrace_site *site);
 
 static inline bool ktrace_can_upgrade(const struct ktrace_site *site)
 {
-	return site->slot && site->slot->form == KTRACE_SLOT_BOTH;
+	return site->slot && site->slot->form == KTRACE_SLOT_SEVERAL;
 }
 
 bool ktrace_must_keep_endbr(void);
 bool ktrace_is_endbr_free(unsigned long func);
 bool ktrace_is_padding_free(unsigned long func);
+bool ktrace_is_in_padding(unsigned long func, unsigned long ip);
 unsigned long ktrace_slot_entry(unsigned long func);
 
 #endif /* _ARCH_X86_KERNEL_KTRACE_SITE_H */

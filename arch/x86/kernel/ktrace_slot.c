@@ -4,14 +4,15 @@
  *
  *	slot+0	.long	func - (slot+9)
  *	slot+4	call	trampoline
- *	slot+9	the displaced instruction, or two
+ *	slot+9	what is displaced: one instruction, or several
  *		jmp	the next one of the function
  *
- * The kernel, and each module, has an area with a slot for each function that needs one, or
- * two. The areas are allocated before the first tracer starts: nothing that patches code can
+ * The kernel, and each module, has an area with a slot for each function that needs one. The
+ * areas are allocated before the first tracer starts: nothing that patches code can
  * lack memory. A slot is given to a function when it is traced for the first time, and
- * keeps its code, because a task may be preempted in it. The slots of a module are freed with
- * its code: a task in one of them is in the module.
+ * keeps its code, because a task may be preempted in it. A function that gets a kprobe at a
+ * displaced instruction gets another slot, from an area of spare ones that is allocated then.
+ * The slots of a module are freed with its code: a task in one of them is in the module.
  *
  * List and tree are changed under slot_lock. The unwinder looks into the tree in any
  * context. The state of slots is changed under text_mutex.
@@ -95,7 +96,11 @@ struct slot_area {
 	struct ktrace_slot	*slots;		/* NULL until a tracer starts */
 	struct ktrace_slot_state *states;	/* of each */
 	unsigned int		nr, used;
+	bool			spare;
 };
+
+/* In an area of spare slots: a page is full of them */
+#define NR_SPARE		(PAGE_SIZE / sizeof(struct ktrace_slot))
 
 static DEFINE_MUTEX(slot_lock);
 static LIST_HEAD(areas);
@@ -173,6 +178,33 @@ static int alloc_area(struct slot_area *area)
 	return 0;
 }
 
+static int add_area(struct module *mod, unsigned int nr, bool spare)
+{
+	struct slot_area *area __free(kfree) = kzalloc(sizeof(*area), GFP_KERNEL);
+	int ret;
+
+	lockdep_assert_held(&slot_lock);
+
+	if (!area)
+		return -ENOMEM;
+
+	area->mod = mod;
+	area->nr = nr;
+	area->spare = spare;
+	if (allocated) {
+		ret = alloc_area(area);
+		if (ret)
+			return ret;
+	}
+	/* The kernel has most functions: its area comes first */
+	if (mod)
+		list_add_tail(&no_free_ptr(area)->list, &areas);
+	else
+		list_add(&no_free_ptr(area)->list, &areas);
+
+	return 0;
+}
+
 /**
  * ktrace_add_slots - keep slots for functions of the kernel or of a module
  * @mod: the module, or NULL
@@ -184,29 +216,12 @@ static int alloc_area(struct slot_area *area)
  */
 int ktrace_add_slots(struct module *mod, unsigned int nr)
 {
-	struct slot_area *area __free(kfree) = NULL;
-	int ret;
-
 	if (!nr)
 		return 0;
 
-	area = kzalloc(sizeof(*area), GFP_KERNEL);
-	if (!area)
-		return -ENOMEM;
-
-	area->mod = mod;
-	area->nr = nr;
-
 	guard(mutex)(&slot_lock);
 
-	if (allocated) {
-		ret = alloc_area(area);
-		if (ret)
-			return ret;
-	}
-	list_add(&no_free_ptr(area)->list, &areas);
-
-	return 0;
+	return add_area(mod, nr, false);
 }
 
 /**
@@ -236,47 +251,57 @@ int ktrace_alloc_slots(void)
 	return 0;
 }
 
+static void free_area(struct slot_area *area)
+{
+	if (area->slots) {
+		tell_perf(area, true);
+		execmem_free(area->slots);
+		kvfree(area->states);
+	}
+	kfree(area);
+}
+
 /**
  * ktrace_free_slots - free the slots of a module
- * @mod: the module, whose records are gone
+ * @mod: the module, whose records and entries are gone
  *
- * Context: process context, may sleep; takes text_mutex.
+ * Context: process context, may sleep.
  */
 void ktrace_free_slots(struct module *mod)
 {
-	struct slot_area *area, *found = NULL;
+	struct slot_area *area, *next;
+	bool allocated = false;
+	LIST_HEAD(gone);
 
-	/* With text_mutex, functions are there that ktrace_visit_upgrades() has visited */
-	scoped_guard(mutex, &text_mutex) {
-		guard(mutex)(&slot_lock);
-		list_for_each_entry(area, &areas, list) {
-			if (area->mod == mod)
-				found = area;
+	scoped_guard(mutex, &slot_lock) {
+		list_for_each_entry_safe(area, next, &areas, list) {
+			if (area->mod != mod)
+				continue;
+			list_move(&area->list, &gone);
+			if (!area->slots)
+				continue;
+			latch_tree_erase(&area->node, &area_tree, &area_ops);
+			allocated = true;
 		}
-		if (!found)
-			return;
-		list_del(&found->list);
-		if (found->slots)
-			latch_tree_erase(&found->node, &area_tree, &area_ops);
 	}
 
-	if (found->slots) {
-		/* For ktrace_slot_at() */
+	/* For ktrace_slot_at() */
+	if (allocated)
 		synchronize_rcu();
-		tell_perf(found, true);
-		execmem_free(found->slots);
-		kvfree(found->states);
-	}
-	kfree(found);
+
+	list_for_each_entry_safe(area, next, &gone, list)
+		free_area(area);
 }
 
-static struct slot_area *area_of(unsigned long func)
+static struct slot_area *area_with_room(unsigned long func, bool spare)
 {
 	struct slot_area *area;
 
 	lockdep_assert_held(&slot_lock);
 
 	list_for_each_entry(area, &areas, list) {
+		if (area->spare != spare || !area->slots || area->used == area->nr)
+			continue;
 		if (area->mod ? within_module(func, area->mod) : core_kernel_text(func))
 			return area;
 	}
@@ -284,22 +309,33 @@ static struct slot_area *area_of(unsigned long func)
 	return NULL;
 }
 
+static struct module *module_of(unsigned long func)
+{
+	guard(preempt)();
+
+	return __module_text_address(func);
+}
+
 /**
  * ktrace_take_slot - give a slot to a function
- * @func: address of the function
+ * @func: address of the function, whose module is pinned
+ * @spare: the function has one already
  *
  * Context: process context, may sleep.
  *
- * Return: the slot, or NULL if more are asked for than ktrace_add_slots() was told.
+ * Return: the slot; NULL if there is no memory for a spare one, or more others are asked for
+ * than ktrace_add_slots() was told.
  */
-struct ktrace_slot *ktrace_take_slot(unsigned long func)
+struct ktrace_slot *ktrace_take_slot(unsigned long func, bool spare)
 {
 	struct slot_area *area;
 
 	guard(mutex)(&slot_lock);
 
-	area = area_of(func);
-	if (!area || !area->slots || area->used == area->nr)
+	area = area_with_room(func, spare);
+	if (!area && spare && !add_area(module_of(func), NR_SPARE, true))
+		area = area_with_room(func, true);
+	if (!area)
 		return NULL;
 
 	WRITE_ONCE(area->used, area->used + 1);
@@ -370,62 +406,4 @@ struct ktrace_slot_state *ktrace_slot_state(const struct ktrace_slot *slot)
 	area = node_area(latch_tree_find((void *)slot, &area_tree, &area_ops));
 
 	return &area->states[slot - area->slots];
-}
-
-/**
- * ktrace_visit_upgrades - bring functions forward on their way from a breakpoint to a jump
- * @from: those that are here
- * @to: are set to this
- * @visit: called with the address of each function; may be NULL
- * @data: for @visit
- *
- * Context: text_mutex held, without which they may go; may sleep.
- *
- * Return: their number.
- */
-unsigned int ktrace_visit_upgrades(enum ktrace_upgrade from, enum ktrace_upgrade to,
-				   void (*visit)(unsigned long func, void *data), void *data)
-{
-	struct slot_area *area;
-	unsigned int nr = 0;
-
-	lockdep_assert_held(&text_mutex);
-	guard(mutex)(&slot_lock);
-
-	list_for_each_entry(area, &areas, list) {
-		for (unsigned int i = 0; i < area->used; i++) {
-			if (area->states[i].upgrade != from)
-				continue;
-			area->states[i].upgrade = to;
-			nr++;
-			if (visit)
-				visit(ktrace_slot_func(&area->slots[i]), data);
-		}
-	}
-
-	return nr;
-}
-
-/**
- * ktrace_forget_upgrades - do not change functions any more, whose memory is freed
- * @start: address of the first
- * @end: behind the last
- *
- * Context: process context, may sleep; takes text_mutex.
- */
-void ktrace_forget_upgrades(unsigned long start, unsigned long end)
-{
-	struct slot_area *area;
-
-	guard(mutex)(&text_mutex);
-	guard(mutex)(&slot_lock);
-
-	list_for_each_entry(area, &areas, list) {
-		for (unsigned int i = 0; i < area->used; i++) {
-			unsigned long func = ktrace_slot_func(&area->slots[i]);
-
-			if (func >= start && func < end)
-				area->states[i].upgrade = KTRACE_UNTRACED;
-		}
-	}
 }

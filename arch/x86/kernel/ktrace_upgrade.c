@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ktrace: functions whose first instruction has one byte, from a breakpoint to a jump.
+ * ktrace: functions whose first instruction is shorter than the jump, from a breakpoint to
+ * the jump.
  *
- * Where it can be, the second instruction of such a function is displaced, too. The function
- * is traced by a breakpoint at once, and the slot executes both instructions. A task that
- * has executed the first one before may be preempted in front of the second, whose first
- * byte the jump is to overwrite. When the breakpoint has been there for a grace period of
- * Tasks RCU, no task is there any more, and none will be: the breakpoint becomes a jump.
+ * Where it can be, all instructions of such a function that begin in the place of the jump are
+ * displaced. The function is traced by a breakpoint at once, and the slot executes these
+ * instructions. A task that has executed the first one before may be preempted in front of
+ * the next, which the jump is to overwrite. When the breakpoint has been there for a grace
+ * period of Tasks RCU, no task is there any more, and none will be: the breakpoint becomes a
+ * jump. With a jump of two bytes:
  *
  *	func	push	%rbx		int3			jmp	func-5
  *	func+1	mov	%rdi,%rbx	mov	%rdi,%rbx
@@ -14,8 +16,8 @@
  *
  * The slot does the same in each of these states: a task may be in it for any time.
  *
- * A kprobe of the second instruction would not be hit in the slot. The function then gets a
- * slot with one instruction, and keeps its breakpoint for ever.
+ * A kprobe of an instruction behind the first would not be hit in the slot. The function then
+ * gets a slot with one instruction, and keeps its breakpoint for ever.
  */
 #include <linux/cleanup.h>
 #include <linux/errno.h>
@@ -24,14 +26,14 @@
 #include <linux/ktrace.h>
 #include <linux/lockdep.h>
 #include <linux/memory.h>
-#include <linux/mm.h>
 #include <linux/rcupdate.h>
-#include <linux/sort.h>
+#include <linux/string.h>
 #include <linux/workqueue.h>
 
 #include <asm/text-patching.h>
 
 #include "ktrace_code.h"
+#include "ktrace_int3.h"
 #include "ktrace_site.h"
 #include "ktrace_slot.h"
 #include "ktrace_upgrade.h"
@@ -48,40 +50,42 @@ static void make_jump(unsigned long func)
 	text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
 }
 
-struct func_list {
-	unsigned int	nr;
-	unsigned long	*funcs;
-};
-
-static void add_func(unsigned long func, void *data)
+/* The slot of the next function that is so far */
+static struct ktrace_slot *next_slot(enum ktrace_upgrade from, unsigned int *pos)
 {
-	struct func_list *list = data;
+	struct ktrace_slot *slot;
 
-	list->funcs[list->nr++] = func;
+	do {
+		slot = ktrace_next_entry_slot(pos);
+	} while (slot && ktrace_slot_state(slot)->upgrade != from);
+
+	return slot;
 }
 
-/* Those that wait have a breakpoint that no task has passed by. False: there is no memory. */
-static bool make_jumps(void)
+static void start_waiting(void)
 {
-	unsigned int nr = ktrace_visit_upgrades(KTRACE_WAITING, KTRACE_WAITING, NULL, NULL);
-	struct func_list list = { };
+	struct ktrace_slot *slot;
+	unsigned int pos = 0;
 
-	if (!nr)
-		return true;
+	guard(mutex)(&text_mutex);
 
-	unsigned long *funcs __free(kvfree) = kvmalloc_array(nr, sizeof(*funcs), GFP_KERNEL);
-	if (!funcs)
-		return false;
+	while ((slot = next_slot(KTRACE_FRESH, &pos)))
+		ktrace_slot_state(slot)->upgrade = KTRACE_WAITING;
+}
 
-	list.funcs = funcs;
-	ktrace_visit_upgrades(KTRACE_WAITING, KTRACE_UPGRADED, add_func, &list);
-	/* In order, or text_poke_queue() makes many batches */
-	sort(funcs, nr, sizeof(*funcs), ktrace_cmp_addresses, NULL);
-	for (unsigned int i = 0; i < nr; i++)
-		make_jump(funcs[i]);
+/* Those that wait have a breakpoint that no task has passed by */
+static void make_jumps(void)
+{
+	struct ktrace_slot *slot;
+	unsigned int pos = 0;
+
+	guard(mutex)(&text_mutex);
+
+	while ((slot = next_slot(KTRACE_WAITING, &pos))) {
+		ktrace_slot_state(slot)->upgrade = KTRACE_UPGRADED;
+		make_jump(ktrace_slot_func(slot));
+	}
 	text_poke_finish();
-
-	return true;
 }
 
 static void ktrace_upgrade_work(struct work_struct *work);
@@ -89,21 +93,16 @@ static DECLARE_DELAYED_WORK(upgrade_work, ktrace_upgrade_work);
 
 /* For all that is enabled in a while, wait once */
 #define UPGRADE_DELAY	(HZ / 10)
-#define RETRY_DELAY	(10 * HZ)
 
 static void ktrace_upgrade_work(struct work_struct *work)
 {
-	scoped_guard(mutex, &text_mutex)
-		ktrace_visit_upgrades(KTRACE_FRESH, KTRACE_WAITING, NULL, NULL);
+	start_waiting();
 
 	/* The idle tasks, and the others */
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
 
-	guard(mutex)(&text_mutex);
-
-	if (!make_jumps())
-		queue_delayed_work(system_unbound_wq, &upgrade_work, RETRY_DELAY);
+	make_jumps();
 }
 
 /* See ktrace_upgrade_later() */
@@ -124,23 +123,36 @@ void __ktrace_no_upgrade(const struct ktrace_site *site)
 	ktrace_slot_state(site->slot)->upgrade = KTRACE_UNTRACED;
 }
 
-/* Probes of the second instruction */
-
-static bool has_short_insn(unsigned long entry)
+/**
+ * ktrace_forget_upgrades - do not change functions any more, whose memory is freed
+ * @start: address of the first
+ * @end: behind the last
+ *
+ * Context: process context, may sleep; takes text_mutex.
+ */
+void ktrace_forget_upgrades(unsigned long start, unsigned long end)
 {
-	u8 code[KTRACE_SLOT_CODE];
-	struct ktrace_moved moved;
+	struct ktrace_slot *slot;
+	unsigned int pos = 0;
 
-	return !ktrace_displace((u8 *)entry, entry, INT3_INSN_SIZE, MODULES_VADDR, code, &moved) &&
-	       moved.len == INT3_INSN_SIZE;
+	guard(mutex)(&text_mutex);
+
+	while ((slot = ktrace_next_entry_slot(&pos))) {
+		unsigned long func = ktrace_slot_func(slot);
+
+		if (func >= start && func < end)
+			ktrace_slot_state(slot)->upgrade = KTRACE_UNTRACED;
+	}
 }
 
-/* The function was never traced. If it cannot be, it needs nothing. */
+/* Probes behind the first instruction */
+
+/* The function was never traced. If it needs no slot, or has another breakpoint, it gets none. */
 static int add_code_for_one(const struct ktrace_site *site)
 {
 	struct ktrace_slot *slot;
 
-	if (site->len || !has_short_insn(site->entry) || !ktrace_is_site_right(site, 0))
+	if (site->len || !ktrace_is_site_right(site, 0))
 		return 0;
 	if (ktrace_alloc_slots())
 		return -ENOMEM;
@@ -154,29 +166,33 @@ static int add_code_for_one(const struct ktrace_site *site)
 	return 0;
 }
 
-/* Back from a jump to a breakpoint, and from two instructions to one */
+/* Back from a jump to a breakpoint, and from several instructions to one */
 static int change_slot(struct ktrace_site *site)
 {
-	const u8 breakpoint[] = { INT3_INSN_OPCODE, site->original[1] };
 	void *jmp = &ktrace_slot_pad_of(site->func)->jmp;
-	bool has_jump = site->len == JMP8_INSN_SIZE;
+	bool has_jump = site->len != INT3_INSN_SIZE;
+	u8 breakpoint[KTRACE_PATCH_MAX];
 	struct ktrace_slot *slot;
 
 	/* Something else may have put a breakpoint there */
-	if (has_jump && *(u8 *)site->entry != JMP8_INSN_OPCODE)
+	if (has_jump && *(u8 *)site->entry != site->patch[0])
 		return -EBUSY;
 
 	slot = ktrace_add_slot(site, ktrace_site_callee(site), true);
 	if (!slot)
-		return -EBUSY;
+		return -ENOMEM;
 	ktrace_write_code();
 
 	ktrace_no_upgrade(site);
-	if (has_jump)
-		text_poke_bp((void *)site->entry, breakpoint, sizeof(breakpoint), site->emulate);
+	if (has_jump) {
+		memcpy(breakpoint, site->original, sizeof(breakpoint));
+		breakpoint[0] = INT3_INSN_OPCODE;
+		text_poke_bp((void *)site->entry, breakpoint, site->len, site->emulate);
+	}
 	/* Whoever is in the old slot goes on there */
-	text_poke_bp(jmp, text_gen_insn(JMP32_INSN_OPCODE, jmp, &slot->call), JMP32_INSN_SIZE,
-		     NULL);
+	if (ktrace_uses_padding())
+		text_poke_bp(jmp, text_gen_insn(JMP32_INSN_OPCODE, jmp, &slot->call),
+			     JMP32_INSN_SIZE, NULL);
 
 	return 0;
 }
@@ -188,22 +204,17 @@ static int change_slot(struct ktrace_site *site)
  * Context: process context, may sleep; text_mutex held.
  *
  * Return: 0, or
- * * -EBUSY: the function has had a direct call that may call the displaced instruction;
- *   something else has changed its entry; or there is no slot left after a failed update
+ * * -EBUSY: the function has had a direct call that may call the displaced instruction, or
+ *   something else has changed its entry
  * * -ENOMEM: there is no memory for slots
  */
 int ktrace_prepare_probe(unsigned long addr)
 {
-	unsigned long func = ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN);
 	struct ktrace_site site;
 
 	lockdep_assert_held(&text_mutex);
 
-	if (!ktrace_may_change_code(addr))
-		return 0;
-
-	ktrace_get_site(func, &site);
-	if (addr != site.entry + 1)
+	if (!ktrace_is_under_jump(addr, &site))
 		return 0;
 	if (!site.call)
 		return add_code_for_one(&site);

@@ -7,6 +7,7 @@
 
 void __ktrace_upgrade_later(const struct ktrace_site *site);
 void __ktrace_no_upgrade(const struct ktrace_site *site);
+void ktrace_forget_upgrades(unsigned long start, unsigned long end);
 
 /* The function is traced now: if it can, it gets a jump later. text_mutex is held. */
 static inline void ktrace_upgrade_later(const struct ktrace_site *site)

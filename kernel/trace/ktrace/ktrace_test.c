@@ -42,12 +42,19 @@
 #define SLOT_CALL	4
 #define SLOT_CODE	9
 #define PUSH_RBX	0x53
+#define PUSH_R15	0x5741
 
-/* The functions. @nr keeps the compiler from using one for all. */
+/* A NOP of four bytes */
+#define FOUR_BYTES	".byte 0x0f, 0x1f, 0x40, 0x00"
+
+/*
+ * The functions. @nr keeps the compiler from using one for all. There are five bytes in front
+ * of the return.
+ */
 #define TEST_FUNC(name, nr)							\
 noinline unsigned long ktrace_test_##name(void)					\
 {										\
-	asm volatile("" : : "i" (nr) : "memory");				\
+	asm volatile(FOUR_BYTES : : "i" (nr) : "memory");			\
 	return (unsigned long)__builtin_return_address(0);			\
 }
 
@@ -78,10 +85,23 @@ PUSHING_FUNC(pushing, 1)
 PUSHING_FUNC(probed, 2)
 PUSHING_FUNC(probed_first, 3)
 
+/* Has no ENDBR, and begins with instructions of two bytes that change the stack */
+static noinline unsigned long ktrace_test_saving(void)
+{
+	asm volatile("" : : : "r12", "r13", "r14", "r15", "memory");
+	return (unsigned long)__builtin_return_address(0);
+}
+
 static unsigned long traced, other, untraced, pointed, local, calling, pushing, probed;
-static unsigned long probed_first;
+static unsigned long probed_first, saving;
 /* The one that the tests of stacks are about */
 static unsigned long subject;
+
+/* Calls that track their depth go to the padding */
+static unsigned long to_func(unsigned long callee)
+{
+	return ALIGN(callee, 16);
+}
 
 /* The function that is called by the call in front of @ret, 0 if there is no such call */
 static unsigned long called_before(unsigned long ret)
@@ -89,7 +109,7 @@ static unsigned long called_before(unsigned long ret)
 	if (*(u8 *)(ret - CALL_INSN_SIZE) != CALL_INSN_OPCODE)
 		return 0;
 
-	return ret + get_unaligned((s32 *)(ret - sizeof(s32)));
+	return to_func(ret + get_unaligned((s32 *)(ret - sizeof(s32))));
 }
 
 static int ktrace_test_suite_init(struct kunit_suite *suite)
@@ -102,10 +122,42 @@ static int ktrace_test_suite_init(struct kunit_suite *suite)
 	pushing = called_before(ktrace_test_pushing());
 	probed = called_before(ktrace_test_probed());
 	probed_first = called_before(ktrace_test_probed_first());
+	saving = called_before(ktrace_test_saving());
 	pointed = (unsigned long)ktrace_test_pointed;
 
 	return traced && other && untraced && local && calling && pushing && probed &&
-	       probed_first ? 0 : -EINVAL;
+	       probed_first && saving ? 0 : -EINVAL;
+}
+
+/* Has the function a slot? Else, its call is in its padding. It was traced. */
+static bool has_slot(unsigned long func)
+{
+	return func - ktrace_call_address(func) > -PADDING;
+}
+
+/* What was traced and has an ENDBR that is sealed needs a slot only if all functions do */
+static bool uses_padding(void)
+{
+	return !has_slot(traced);
+}
+
+static u8 jump_opcode(void)
+{
+	return uses_padding() ? JMP8_INSN_OPCODE : JMP32_INSN_OPCODE;
+}
+
+/* What a function is traced by at first whose first instruction has @len bytes */
+static u8 first_opcode(unsigned int len)
+{
+	unsigned int jump_len = uses_padding() ? JMP8_INSN_SIZE : JMP32_INSN_SIZE;
+
+	return len < jump_len ? INT3_INSN_OPCODE : jump_opcode();
+}
+
+static void need_padding(struct kunit *test)
+{
+	if (!uses_padding())
+		kunit_skip(test, "the padding is not used");
 }
 
 /* The tracers */
@@ -264,9 +316,9 @@ static void stop_calling(void)
 
 static int ktrace_test_init(struct kunit *test)
 {
-	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
-		kunit_skip(test, "call depth tracking uses the padding");
-
+	/* What it has when it was traced, it keeps */
+	start_tracer(test, 0, 0, &traced, 1);
+	stop_tracer(0);
 	subject = traced;
 
 	return 0;
@@ -351,6 +403,8 @@ static __always_inline void call_subject(void)
 		ktrace_test_probed();
 	else if (subject == probed_first)
 		ktrace_test_probed_first();
+	else if (subject == saving)
+		ktrace_test_saving();
 	else
 		ktrace_test_traced();
 }
@@ -496,9 +550,16 @@ static void ktrace_test_unwind_from_regs(struct kunit *test)
 	check_regs(test, pushing);
 }
 
+static void check_in_slot(struct kunit *test, unsigned long entry, u8 opcode);
+
 /* At each instruction that a traced function executes before its own */
 static void check_in_traced(struct kunit *test)
 {
+	if (!uses_padding()) {
+		check_in_slot(test, traced + BODY, first_opcode(4));
+		return;
+	}
+
 	check_in_func(test, 0, 0);
 	check_in_func(test, CALL, 1);
 	check_in_func(test, CALL_END, 1);
@@ -559,10 +620,9 @@ static void ktrace_test_unwind_graph(struct kunit *test)
 /* The slot of a function, 0 if it has none */
 static unsigned long slot_of(unsigned long func)
 {
-	if (*(u8 *)(func + SLOT_JMP) != JMP32_INSN_OPCODE)
-		return 0;
+	unsigned long call = ktrace_call_address(func);
 
-	return func + get_unaligned((s32 *)(func + SLOT_JMP + 1)) - SLOT_CALL;
+	return call && has_slot(func) ? call - SLOT_CALL : 0;
 }
 
 /* That of the subject */
@@ -590,7 +650,7 @@ static void check_opcode(struct kunit *test, unsigned long entry, u8 opcode)
 	u8 now = *(u8 *)entry;
 
 	/* What was a breakpoint may be a jump by now */
-	if (now == JMP8_INSN_OPCODE && displaced_len(entry) > 1)
+	if (now == jump_opcode() && opcode == INT3_INSN_OPCODE && displaced_len(entry) > 1)
 		return;
 
 	KUNIT_EXPECT_EQ(test, now, opcode);
@@ -608,16 +668,22 @@ static void check_in_slot(struct kunit *test, unsigned long entry, u8 opcode)
 
 	check_at(test, subject, 0);
 	check_at(test, entry, entry - subject);
-	check_at(test, subject + SLOT_JMP, 1);
+	/* The handler of a breakpoint goes on in the slot */
+	if (*(u8 *)entry == JMP8_INSN_OPCODE)
+		check_at(test, subject + SLOT_JMP, 1);
 	check_at(test, slot() + SLOT_CALL, 1);
 	check_at(test, slot() + SLOT_CODE, 1);
 	if (*(u8 *)(slot() + SLOT_CODE) == PUSH_RBX)
 		check_at(test, slot() + SLOT_CODE + 1, 1);
+	if (*(u16 *)(slot() + SLOT_CODE) == PUSH_R15) {
+		for (unsigned int i = 2; i < len; i += 2)
+			check_at(test, slot() + SLOT_CODE + i, 1);
+	}
 	check_at(test, slot() + SLOT_CODE + len, 1);
 	check_at(test, entry + len, entry + len - subject);
 }
 
-/* Only one or two bytes of the function differ, and it is known what they were */
+/* Only the bytes of a jump differ, at most, and it is known what they were */
 static void check_code(struct kunit *test, unsigned long func, unsigned long entry,
 		       const u8 *before)
 {
@@ -662,12 +728,14 @@ static void check_slot(struct kunit *test, unsigned long func, unsigned long ent
 
 	/* A task may still be there */
 	KUNIT_EXPECT_EQ(test, ktrace_text_address(slot() + SLOT_CALL), func + 1);
-	KUNIT_EXPECT_EQ(test, ktrace_text_address(func + SLOT_JMP), func + 1);
+	if (uses_padding())
+		KUNIT_EXPECT_EQ(test, ktrace_text_address(func + SLOT_JMP), func + 1);
 }
 
 static void ktrace_test_slot(struct kunit *test)
 {
-	check_slot(test, local, local, JMP8_INSN_OPCODE);
+	check_slot(test, local, local, first_opcode(4));
+	check_slot(test, saving, saving, first_opcode(2));
 }
 
 static void need_push(struct kunit *test, unsigned long func)
@@ -679,7 +747,7 @@ static void need_push(struct kunit *test, unsigned long func)
 /* Wait for the end of a grace period of Tasks RCU */
 static void wait_for_jump(struct kunit *test, unsigned long entry)
 {
-	for (unsigned int i = 0; READ_ONCE(*(u8 *)entry) != JMP8_INSN_OPCODE; i++) {
+	for (unsigned int i = 0; READ_ONCE(*(u8 *)entry) != jump_opcode(); i++) {
 		KUNIT_ASSERT_LT_MSG(test, i, 2000, "there is no jump after 200 seconds\n");
 		msleep(100);
 	}
@@ -696,17 +764,18 @@ static void ktrace_test_slot_upgrade(struct kunit *test)
 
 	start_tracer(test, 0, 0, &subject, 1);
 	KUNIT_EXPECT_GT(test, displaced_len(pushing), 1);
-	KUNIT_EXPECT_TRUE(test, ktrace_is_displaced(pushing + 1));
+	KUNIT_EXPECT_TRUE(test, ktrace_refuses_breakpoint(pushing));
+	KUNIT_EXPECT_TRUE(test, ktrace_refuses_breakpoint(pushing + 1));
 	wait_for_jump(test, pushing);
-	check_in_slot(test, pushing, JMP8_INSN_OPCODE);
+	check_in_slot(test, pushing, jump_opcode());
 	check_code(test, pushing, pushing, before);
 
 	/* The other way to call both, and back */
 	start_tracer(test, 1, FTRACE_OPS_FL_SAVE_REGS, &subject, 1);
-	check_in_slot(test, pushing, JMP8_INSN_OPCODE);
+	check_in_slot(test, pushing, jump_opcode());
 	check_in_callback(test, (unsigned long)callbacks[1]);
 	stop_tracer(0);
-	check_in_slot(test, pushing, JMP8_INSN_OPCODE);
+	check_in_slot(test, pushing, jump_opcode());
 	stop_tracer(1);
 	KUNIT_EXPECT_MEMEQ(test, (void *)pushing, before, sizeof(before));
 
@@ -753,7 +822,7 @@ static void check_traced_and_probed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
 	KUNIT_EXPECT_EQ(test, *(u8 *)subject, INT3_INSN_OPCODE);
 	KUNIT_EXPECT_EQ(test, displaced_len(subject), 1);
-	KUNIT_EXPECT_FALSE(test, ktrace_is_displaced(subject + 1));
+	KUNIT_EXPECT_FALSE(test, ktrace_refuses_breakpoint(subject + 1));
 	check_in_slot(test, subject, INT3_INSN_OPCODE);
 }
 
@@ -781,7 +850,7 @@ static void ktrace_test_slot_probe(struct kunit *test)
 
 	need_push(test, probed);
 	subject = probed;
-	if (slot() && !ktrace_is_displaced(probed + 1))
+	if (slot() && !ktrace_refuses_breakpoint(probed + 1))
 		kunit_skip(test, "the test has run before, and the slot stays\n");
 	memcpy(before, (void *)probed, sizeof(before));
 
@@ -841,9 +910,10 @@ static void ktrace_test_slot_call(struct kunit *test)
 	start_tracer(test, 0, 0, &subject, 1);
 	KUNIT_ASSERT_NE(test, slot(), 0);
 	jmp = slot() + SLOT_CODE + 5;
+	KUNIT_EXPECT_EQ(test, *(u8 *)calling, jump_opcode());
 	KUNIT_ASSERT_EQ(test, *(u8 *)jmp, JMP32_INSN_OPCODE);
 	KUNIT_EXPECT_EQ(test, untraced,
-			jmp + JMP32_INSN_SIZE + get_unaligned((s32 *)(jmp + 1)));
+			to_func(jmp + JMP32_INSN_SIZE + get_unaligned((s32 *)(jmp + 1))));
 
 	check_at(test, slot() + SLOT_CODE, 1);
 	ktrace_test_caller(test, jmp, &above);
@@ -862,7 +932,7 @@ static void ktrace_test_slot_endbr(struct kunit *test)
 		kunit_skip(test, "the ENDBR is not kept");
 	stop_tracer(0);
 
-	check_slot(test, pointed, pointed + BODY, JMP8_INSN_OPCODE);
+	check_slot(test, pointed, pointed + BODY, first_opcode(4));
 }
 
 /* Direct calls */
@@ -903,13 +973,13 @@ static void check_direct(struct kunit *test, unsigned long func, unsigned long r
 
 static void ktrace_test_direct_call(struct kunit *test)
 {
-	const unsigned long with_slot[] = { local, pushing };
+	const unsigned long with_slot[] = { local, pushing, saving };
 	unsigned long resume;
 
 	if (cpu_feature_enabled(X86_FEATURE_IBT))
 		kunit_skip(test, "the CPU does not allow an indirect call behind ENDBR");
 
-	check_direct(test, traced, traced + BODY);
+	check_direct(test, traced, uses_padding() ? traced + BODY : ktrace_resume(traced));
 	for (unsigned int i = 0; i < ARRAY_SIZE(with_slot); i++) {
 		subject = with_slot[i];
 		resume = ktrace_resume(subject);
@@ -937,6 +1007,7 @@ static void ktrace_test_text_address(struct kunit *test)
 {
 	unsigned long plain = (unsigned long)ktrace_test_text_address + BODY;
 
+	need_padding(test);
 	check_addresses(test, untraced, false);
 	start_tracer(test, 0, 0, &traced, 1);
 	check_addresses(test, traced, true);
@@ -974,6 +1045,7 @@ static void ktrace_test_untraced_code(struct kunit *test)
 {
 	u8 buf[] = { 0xcc, 0xcc };
 
+	need_padding(test);
 	start_tracer(test, 0, 0, &traced, 1);
 	KUNIT_EXPECT_NE(test, *(u32 *)traced, gen_endbr_poison());
 	check_untraced_code(test, traced, gen_endbr_poison());
@@ -1012,6 +1084,7 @@ static void ktrace_test_code(struct kunit *test)
 	const u8 *func = (u8 *)traced;
 	u8 before[64], padding[DISTANCE - PADDING];
 
+	need_padding(test);
 	memcpy(before, func, sizeof(before));
 	memcpy(padding, func + PADDING, sizeof(padding));
 
