@@ -7,7 +7,7 @@ KIT := tools/kit
 
 export SCRIPT STOCK DEBUG SELFTEST ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T CONFIG
 export KERNEL_SRC KERNEL_TREE SEED MINUTES QUICK ROUNDTRIPS FORKS
-export ARCH BITS R6 ENGINE GUESTS
+export ARCH BITS R6 ENGINE NOPADDING GUESTS
 
 .PHONY: help run test bench guest shell kselftest stress series check deb menuconfig \
 	clean distclean deps kernel rootfs
@@ -52,6 +52,7 @@ help:
 #:                      kselftest and bench (BITS=32 or 64; R6=1: MIPS release 6)
 #:   ENGINE=ktrace      the kernel that traces functions without -pg (x86_64);
 #:                      bench: beside the patched kernel with -pg
+#:                      NOPADDING=1: with CONFIG_CALL_PADDING=n
 #:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak and fault injection;
 #:                      SELFTEST=1: it also runs the start-up tests of the tracers
 #: for guest, shell and kselftest:

@@ -62,7 +62,7 @@ esac
 # does not have this choice.
 ktrace() { [[ ${ENGINE:-mcount} == ktrace ]] && ! on STOCK; }
 
-# select_kernel: the kernel that STOCK, DEBUG, ENGINE and KERNEL_TREE select
+# select_kernel: the kernel that STOCK, DEBUG, ENGINE, NOPADDING and KERNEL_TREE select
 #   FLAVOUR  its name in messages and file names
 #   SRC OBJ  its source tree and object directory
 select_kernel()
@@ -80,6 +80,7 @@ select_kernel()
 	if ktrace; then
 		FLAVOUR=$tree-ktrace
 		OBJ=$OBJ-ktrace
+		if on NOPADDING; then FLAVOUR+=-nopadding OBJ+=-nopadding; fi
 	fi
 	if on DEBUG; then
 		FLAVOUR=${FLAVOUR%"-$MACHINE"}-debug
