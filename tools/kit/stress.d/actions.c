@@ -371,10 +371,13 @@ static int act_kprobe(struct worker *w, struct rng *rng)
 	unsigned int i = pick(rng, ARRAY_SIZE(functions));
 	char name[16], definition[96];
 	bool returns = one_in(rng, 3);
+	/* Most are not where an instruction is. An event may have several probes. */
+	unsigned int offset = !returns && one_in(rng, 2) ? pick(rng, 16) : 0;
 
 	snprintf(name, sizeof(name), "%s%u", returns ? "kr" : "kp", i);
-	snprintf(definition, sizeof(definition), "%s:stress/%s %s%s", returns ? "r" : "p", name,
-		 strncmp(functions[i], "mux_", 4) ? "" : "ftrace_mux_load:", functions[i]);
+	snprintf(definition, sizeof(definition), "%s:stress/%s %s%s+%u", returns ? "r" : "p",
+		 name, strncmp(functions[i], "mux_", 4) ? "" : "ftrace_mux_load:", functions[i],
+		 offset);
 
 	return event(w, rng, name, "kprobe_events", definition);
 }
@@ -523,7 +526,7 @@ const struct kind kinds[] = {
 	{ "option", ACTOR, 4, act_option, ERRORS(EINVAL, ENOENT, EBUSY, ENODEV) },
 	{ "graph-filter", ACTOR, 2, act_graph_filter, ERRORS(EINVAL, EBUSY) },
 	{ "trigger", ACTOR, 8, act_trigger, ERRORS(EINVAL, ENOENT, ENODEV, EEXIST, EBUSY) },
-	{ "kprobe", ACTOR, 8, act_kprobe, ERRORS(ENOENT, EBUSY, EINVAL, ENODEV) },
+	{ "kprobe", ACTOR, 8, act_kprobe, ERRORS(ENOENT, EBUSY, EINVAL, ENODEV, EILSEQ) },
 	{ "fprobe", ACTOR, 8, act_fprobe, ERRORS(ENOENT, EBUSY, EINVAL, ENODEV) },
 	{ "perf", ACTOR, 1, act_perf, ERRORS(EINVAL, ENODEV, EBUSY) },
 	{ "bpf-multi", ACTOR, 6, act_bpf_multi, ERRORS(ESRCH, EINVAL, ENOENT) },
