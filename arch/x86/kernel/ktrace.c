@@ -158,11 +158,6 @@ static bool is_livepatch(struct module *mod)
 #endif
 }
 
-static bool needs_slot(unsigned long func, const unsigned long *sealed, unsigned int nr)
-{
-	return !ktrace_is_endbr_free(func) && !is_sealed(func, sealed, nr);
-}
-
 /**
  * arch_ktrace_traceable - select the functions that can be traced
  * @mod: the module, after its alternatives were applied, or NULL for the kernel
@@ -194,9 +189,9 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 		/* klp_apply_section_relocs() changes the code when it is in use */
 		if (is_livepatch(mod))
 			class = KTRACE_SITE_PADDING;
-		if (ktrace_uses_padding() && !ktrace_is_padding_free(func))
+		if (!ktrace_is_padding_free(func))
 			continue;
-		if (needs_slot(func, sealed, nr_sealed)) {
+		if (!ktrace_is_endbr_free(func) && !is_sealed(func, sealed, nr_sealed)) {
 			unsigned long entry = ktrace_slot_entry(func);
 			bool is_short;
 

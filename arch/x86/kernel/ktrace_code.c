@@ -129,6 +129,21 @@ static bool can_displace_several(const struct ktrace_site *site)
 	return ktrace_site_class(site->func) == KTRACE_SITE_ANY;
 }
 
+/* All instructions in the place of the jump, if they can be displaced, or the first */
+static int displace_insns(const struct ktrace_site *site, const u8 *insns, unsigned long at,
+			  bool one_insn, u8 *code, struct ktrace_moved *moved)
+{
+	int ret;
+
+	if (!one_insn) {
+		ret = ktrace_displace(insns, site->entry, ktrace_jump_len(), at, code, moved);
+		if (!ret && (moved->nr == 1 || can_displace_several(site)))
+			return 0;
+	}
+
+	return ktrace_displace(insns, site->entry, INT3_INSN_SIZE, at, code, moved);
+}
+
 /* Fill the code of @slot, which is to be at @at */
 static int displace(const struct ktrace_site *site, unsigned long at, bool one_insn,
 		    struct ktrace_slot *slot)
@@ -138,17 +153,14 @@ static int displace(const struct ktrace_site *site, unsigned long at, bool one_i
 	u8 insns[KTRACE_RELOC_CODE(JMP32_INSN_SIZE)] = { };
 	unsigned int jump_len = ktrace_jump_len();
 	struct ktrace_moved moved = { };
-	int ret = 0;
+	int ret;
 
 	memcpy(insns, (void *)site->entry, max_len);
 	if (site->call)
 		memcpy(insns, site->original, jump_len);
 	memcpy(slot->replaced, insns, sizeof(slot->replaced));
 
-	if (!one_insn)
-		ret = ktrace_displace(insns, site->entry, jump_len, at, slot->code, &moved);
-	if (one_insn || ret || (moved.nr > 1 && !can_displace_several(site)))
-		ret = ktrace_displace(insns, site->entry, INT3_INSN_SIZE, at, slot->code, &moved);
+	ret = displace_insns(site, insns, at, one_insn, slot->code, &moved);
 
 	slot->first_len = moved.first;
 	if (moved.nr > 1)

@@ -87,11 +87,14 @@ static bool has_call(const struct ktrace_pad *pad)
  * ktrace_is_padding_free - is the padding that of the compiler?
  * @func: address of the function
  *
- * Return: whether the bytes that ktrace would write are NOPs.
+ * Return: whether the bytes that ktrace would write are NOPs, or it would not write any.
  */
 bool ktrace_is_padding_free(unsigned long func)
 {
 	const u8 *pad = (u8 *)pad_of(func);
+
+	if (!ktrace_uses_padding())
+		return true;
 
 	/* Three comparisons cover the eleven bytes */
 	static_assert(sizeof(struct ktrace_pad) == 11);
@@ -342,7 +345,7 @@ bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
 	/* Its first instruction is about to be displaced, or its padding to be written */
 	if (!site->call)
 		return !callee && *(u8 *)site->entry != INT3_INSN_OPCODE &&
-		       (!ktrace_uses_padding() || ktrace_is_padding_free(site->func));
+		       ktrace_is_padding_free(site->func);
 
 	if (!site->len)
 		return false;
@@ -426,6 +429,17 @@ bool ktrace_may_change_code(unsigned long addr)
 	       ftrace_location_range(func, func) == func;
 }
 
+/* The site of the function whose code ktrace may change at @addr, if there is one */
+static bool get_site_at(unsigned long addr, struct ktrace_site *site)
+{
+	if (!ktrace_may_change_code(addr))
+		return false;
+
+	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), site);
+
+	return true;
+}
+
 static bool is_under_jump(unsigned long addr, const struct ktrace_site *site)
 {
 	return addr > site->entry && addr < site->entry + ktrace_jump_len();
@@ -442,12 +456,7 @@ static bool is_under_jump(unsigned long addr, const struct ktrace_site *site)
  */
 bool ktrace_is_under_jump(unsigned long addr, struct ktrace_site *site)
 {
-	if (!ktrace_may_change_code(addr))
-		return false;
-
-	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), site);
-
-	return is_under_jump(addr, site);
+	return get_site_at(addr, site) && is_under_jump(addr, site);
 }
 
 /**
@@ -465,11 +474,7 @@ bool ktrace_refuses_breakpoint(unsigned long addr)
 {
 	struct ktrace_site site;
 
-	if (!ktrace_may_change_code(addr))
-		return false;
-
-	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), &site);
-	if (!site.slot)
+	if (!get_site_at(addr, &site) || !site.slot)
 		return false;
 	if (addr == site.entry)
 		return site.slot->form != KTRACE_SLOT_JUMP;
