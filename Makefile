@@ -7,10 +7,10 @@ KIT := tools/kit
 
 export SCRIPT STOCK DEBUG SELFTEST ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T CONFIG
 export KERNEL_SRC KERNEL_TREE SEED MINUTES QUICK ROUNDTRIPS FORKS
-export ARCH BITS R6 ENGINE NOPADDING GUESTS
+export ARCH BITS R6 ENGINE NOPADDING GUESTS BASE
 
 .PHONY: help run test bench guest shell kselftest stress series check deb menuconfig \
-	clean distclean deps kernel rootfs
+	clean distclean deps kernel rootfs bases
 
 help:
 	@sed -n 's/^#: \{0,1\}//p' $(MAKEFILE_LIST)
@@ -36,6 +36,8 @@ help:
 #:
 #:   series      write the patches as mails: one folder in build/series for each
 #:               folder of patches
+#:   bases       list the patches that do not apply to Linux 6.12 or 7.3 exactly
+#:               (BASE="7.2 path ...": to these)
 #:   check       run checkpatch, shellcheck, W=1 and sparse
 #:   deb         build Debian packages of the patched kernel in build/deb, or
 #:               build/deb-ktrace (CONFIG=file: use this configuration, not that
@@ -100,6 +102,9 @@ stress: kernel rootfs
 
 series: deps
 	@$(KIT)/mkseries
+
+bases:
+	@$(KIT)/bases $(BASE)
 
 check: deps
 	@$(KIT)/check
