@@ -17,13 +17,16 @@ struct pt_regs;
 
 /*
  * An entry of .ktrace_sites, which objtool writes: the distance from the entry to the
- * function, plus what may be done with the code there.
+ * function, plus what may be done with the code there. Functions are aligned, so that the low
+ * bits of the sum of the entry and its address have the latter.
  */
+#define KTRACE_FUNC_ALIGN	16
 #define KTRACE_SITE_CLASS	3
 #define KTRACE_SITE_ANY		0	/* the first five bytes may be moved elsewhere */
 #define KTRACE_SITE_PADDING	1	/* no instruction may be moved */
 #define KTRACE_SITE_ONE_INSN	2	/* only the first instruction may be moved */
 #define KTRACE_SITE_ALTERNATIVE	3	/* ... when alternatives were applied */
+#define KTRACE_SITE_OPTIN	8	/* only traced if the kernel's command line names it */
 
 #ifdef CONFIG_KTRACE
 extern bool ktrace_has_set;	/* under ftrace_lock */
@@ -38,7 +41,7 @@ static inline bool ktrace_allows(struct dyn_ftrace *rec)
 bool ktrace_restricts(void);
 void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data), void *data);
 
-int ktrace_add_text(struct module *mod, s32 *sites, unsigned int nr);
+int ktrace_add_text(struct module *mod, s32 *sites, unsigned int *nr_sites);
 int ktrace_site_class(unsigned long func);
 
 int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int nr);

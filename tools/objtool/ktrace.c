@@ -9,7 +9,9 @@
  * are the functions that -pg would instrument.
  *
  * An entry of .ktrace_sites is the distance from itself to the function. Functions are
- * aligned to 16 bytes: the two low bits tell what may be done with the code at the entry.
+ * aligned to 16 bytes: the low bits of the result tell what may be done with the code at the
+ * entry, and whether the function is traced on request only. Kbuild has renamed the list of
+ * objects with such functions, and assembly has a list of its own.
  */
 #include <string.h>
 
@@ -27,13 +29,15 @@
 /* A jump with a displacement of 32 bits */
 #define JUMP_LEN	5
 
-/* The low bits of an entry, see include/linux/ktrace.h */
+/* The low bits of the address that an entry leads to, see include/linux/ktrace.h */
 enum site_class {
 	SITE_ANY,		/* the first five bytes may be moved elsewhere */
 	SITE_PADDING,		/* no instruction may be moved */
 	SITE_ONE_INSN,		/* only the first instruction may be moved */
 	SITE_ALTERNATIVE,	/* ... when alternatives were applied */
 };
+
+#define SITE_OPTIN	8	/* traced on request only */
 
 /* insn_func() may be another alias of the function */
 static bool is_in_func(struct instruction *insn, struct symbol *func)
@@ -153,10 +157,17 @@ static enum site_class classify(struct objtool_file *file, struct symbol *func,
 	}
 }
 
-/* The section that lists the functions */
+/* The sections that list the functions */
+#define OPTIN_LIST	".discard.ktrace_optin"
+
 static const char *list_name(void)
 {
 	return opts.prefix ? "__patchable_function_entries" : ".eh_frame";
+}
+
+static bool is_optin(struct section *sec)
+{
+	return !strncmp(sec->name, OPTIN_LIST, strlen(OPTIN_LIST));
 }
 
 /* The function that @reloc of the list is about, if it is a candidate */
@@ -186,8 +197,8 @@ static struct symbol *candidate(struct objtool_file *file, struct reloc *reloc)
 	return first && !is_notrace(first) ? func : NULL;
 }
 
-static int add_site(struct objtool_file *file, struct symbol *func, struct section *sites,
-		    int idx)
+static int add_site(struct objtool_file *file, struct symbol *func, unsigned int optin,
+		    struct section *sites, int idx)
 {
 	struct instruction *first = first_insn(file, func);
 	struct reloc *reloc;
@@ -198,7 +209,7 @@ static int add_site(struct objtool_file *file, struct symbol *func, struct secti
 		return -1;
 
 	set_reloc_addend(file->elf, reloc,
-			 reloc_addend(reloc) + classify(file, func, first));
+			 reloc_addend(reloc) + classify(file, func, first) + optin);
 
 	return 0;
 }
@@ -212,14 +223,15 @@ static int walk_candidates(struct objtool_file *file, struct section *sites)
 	int nr = 0;
 
 	for_each_sec(file, sec) {
-		if (strcmp(sec->name, list_name()) || !sec->rsec)
+		if ((strcmp(sec->name, list_name()) && !is_optin(sec)) || !sec->rsec)
 			continue;
 
 		for_each_reloc(sec->rsec, reloc) {
 			func = candidate(file, reloc);
 			if (!func)
 				continue;
-			if (sites && add_site(file, func, sites, nr))
+			if (sites && add_site(file, func, is_optin(sec) ? SITE_OPTIN : 0,
+					      sites, nr))
 				return -1;
 			nr++;
 		}
@@ -246,7 +258,6 @@ int create_ktrace_sites_section(struct objtool_file *file)
 	if (!sites)
 		return -1;
 
-	/* The low bits of an entry are those of the distance only at an aligned address */
 	sites->sh.sh_addralign = sizeof(int);
 
 	return walk_candidates(file, sites) < 0 ? -1 : 0;

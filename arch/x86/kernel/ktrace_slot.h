@@ -11,8 +11,6 @@
 
 struct module;
 
-#define KTRACE_FUNC_ALIGN	16
-
 /*
  * Room for what is displaced, and a jump back to the function. Of the functions of a kernel,
  * this is enough for the first instruction of all, and for the first five bytes of 99 %.

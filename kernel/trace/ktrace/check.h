@@ -15,6 +15,8 @@ int ktrace_get_record(unsigned long func, struct ktrace_record *record);
 unsigned long ktrace_test_traced(void);
 unsigned long ktrace_test_other(void);
 unsigned long ktrace_test_untraced(void);
+/* In assembly */
+unsigned long ktrace_test_assembly(void);
 /* A direct call: counts, and goes on with the function */
 void ktrace_test_direct(void);
 extern unsigned int ktrace_test_direct_calls;

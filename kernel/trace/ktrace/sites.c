@@ -7,20 +7,28 @@
  * record, whose ip is the address of the function. The table is sorted when the kernel boots
  * or the module is loaded, before it becomes read-only.
  *
+ * Functions that mcount does not instrument because tracers call them, those of lib/, are in
+ * the table, too, and so is assembly that has the calling convention of C. The kernel's command
+ * line names those that are traced. The others leave the table.
+ *
  * The kernel's text is not patched before alternatives are applied. What is enabled until
  * then only changes the records; ktrace_start() then patches the functions.
  */
 #include <linux/bsearch.h>
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
+#include <linux/glob.h>
 #include <linux/init.h>
+#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/ktrace.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/string.h>
 
 #include "../ftrace_internal.h"
 
@@ -31,9 +39,19 @@ struct table {
 
 static struct table kernel_table __ro_after_init;
 
+static unsigned long site_target(const s32 *site)
+{
+	return (unsigned long)site + *site;
+}
+
 static unsigned long site_function(const s32 *site)
 {
-	return (unsigned long)site + (*site & ~KTRACE_SITE_CLASS);
+	return ALIGN_DOWN(site_target(site), KTRACE_FUNC_ALIGN);
+}
+
+static unsigned int site_class(const s32 *site)
+{
+	return site_target(site) & KTRACE_SITE_CLASS;
 }
 
 static int cmp_function(const void *func, const void *site)
@@ -100,24 +118,100 @@ int ktrace_site_class(unsigned long func)
 
 	site = bsearch(&func, table.sites, table.nr, sizeof(*table.sites), cmp_function);
 
-	return site ? *site & KTRACE_SITE_CLASS : -ENOENT;
+	return site ? site_class(site) : -ENOENT;
+}
+
+/* Functions that are traced on request only */
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "ktrace."
+
+#define MAX_PATTERNS	64
+
+static char *optin_patterns[MAX_PATTERNS];
+static unsigned int nr_patterns;
+module_param_array_named(optin, optin_patterns, charp, &nr_patterns, 0444);
+MODULE_PARM_DESC(optin, "Functions of lib/, and of assembly, that may be traced");
+
+#ifdef CONFIG_MODULES
+/* kallsyms does not find the module yet. Its init code has no name here. */
+static void module_symbol(struct module *mod, unsigned long func, char *name)
+{
+	const struct mod_kallsyms *kallsyms = &mod->core_kallsyms;
+
+	for (unsigned int i = 0; i < kallsyms->num_symtab; i++) {
+		const Elf_Sym *sym = &kallsyms->symtab[i];
+
+		if (sym->st_value == func && sym->st_name) {
+			strscpy(name, kallsyms->strtab + sym->st_name, KSYM_NAME_LEN);
+			return;
+		}
+	}
+}
+#else
+static void module_symbol(struct module *mod, unsigned long func, char *name) { }
+#endif
+
+static bool is_named(struct module *mod, unsigned long func)
+{
+	char name[KSYM_NAME_LEN] = "";
+
+	if (mod)
+		module_symbol(mod, func, name);
+	else
+		lookup_symbol_name(func, name);
+	if (!*name)
+		return false;
+
+	for (unsigned int i = 0; i < nr_patterns; i++) {
+		if (glob_match(optin_patterns[i], name))
+			return true;
+	}
+
+	return false;
+}
+
+static bool is_wanted(struct module *mod, const s32 *site)
+{
+	if (!(site_target(site) & KTRACE_SITE_OPTIN))
+		return true;
+
+	return nr_patterns && is_named(mod, site_function(site));
+}
+
+/* Entries are relative to their addresses */
+static unsigned int keep_wanted(struct module *mod, s32 *sites, unsigned int nr)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		if (!is_wanted(mod, &sites[i]))
+			continue;
+		sites[kept] = sites[i] + (i - kept) * sizeof(*sites);
+		kept++;
+	}
+
+	return kept;
 }
 
 /**
  * ktrace_add_text - make records for the functions of the kernel or of a module
  * @mod: the module, or NULL
- * @sites: its .ktrace_sites, which is sorted
- * @nr: the number of entries
+ * @sites: its .ktrace_sites. On return, the entries of the functions that may be traced come
+ *	first, sorted.
+ * @nr_sites: their number; set to that of the functions that may be traced
  *
  * Context: process context, may sleep; takes ftrace_lock.
  *
  * Return: 0, or a negative error.
  */
-int ktrace_add_text(struct module *mod, s32 *sites, unsigned int nr)
+int ktrace_add_text(struct module *mod, s32 *sites, unsigned int *nr_sites)
 {
 	unsigned long *funcs __free(kvfree) = NULL;
+	unsigned int nr = keep_wanted(mod, sites, *nr_sites);
 	int traceable;
 
+	*nr_sites = nr;
 	if (!nr)
 		return 0;
 
@@ -131,7 +225,7 @@ int ktrace_add_text(struct module *mod, s32 *sites, unsigned int nr)
 		return -ENOMEM;
 
 	for (unsigned int i = 0; i < nr; i++)
-		funcs[i] = site_function(&sites[i]) | (sites[i] & KTRACE_SITE_CLASS);
+		funcs[i] = site_function(&sites[i]) | site_class(&sites[i]);
 
 	traceable = arch_ktrace_traceable(mod, funcs, nr);
 	if (traceable < 0)

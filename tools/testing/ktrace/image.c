@@ -404,8 +404,8 @@ static void read_sites(struct elf *e, struct image *image)
 		s32 distance;
 
 		memcpy(&distance, e->bytes[i] + (entry - e->addrs[i]), sizeof(distance));
-		site->class = distance & 3;
-		site->func = entry + (distance & ~3);
+		site->class = (entry + distance) & 3;
+		site->func = (entry + distance) & -16UL;
 		key.value = site->func;
 		found = bsearch(&key, funcs, nr, sizeof(key), cmp_values);
 		if (!found)

@@ -1162,6 +1162,25 @@ static void ktrace_test_records(struct kunit *test)
 	check_flags(test, untraced, 0);
 }
 
+/* A function in assembly, which is traced on request only */
+static void ktrace_test_optin(struct kunit *test)
+{
+	unsigned long func = (unsigned long)ktrace_test_assembly;
+	struct ktrace_record record;
+
+	if (ktrace_get_record(func, &record))
+		kunit_skip(test, "ktrace.optin= does not name ktrace_test_assembly");
+
+	start_tracer(test, 0, 0, &func, 1);
+	KUNIT_EXPECT_EQ(test, called_before(ktrace_test_assembly()), func);
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
+	KUNIT_EXPECT_EQ(test, tracers[0].ip, func);
+
+	stop_tracer(0);
+	ktrace_test_assembly();
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
+}
+
 static struct kunit_case ktrace_test_cases[] = {
 	KUNIT_CASE(ktrace_test_unwind_untraced),
 	KUNIT_CASE(ktrace_test_unwind_one),
@@ -1183,6 +1202,7 @@ static struct kunit_case ktrace_test_cases[] = {
 	KUNIT_CASE(ktrace_test_untraced_code),
 	KUNIT_CASE(ktrace_test_code),
 	KUNIT_CASE(ktrace_test_records),
+	KUNIT_CASE(ktrace_test_optin),
 	/* Leaves a flag in records */
 	KUNIT_CASE(ktrace_test_direct_call),
 	{}
