@@ -11,70 +11,72 @@
 #include <linux/timekeeping.h>
 #include <linux/types.h>
 
-struct ring_buffer_event;
-struct trace_buffer;
-struct trace_group;
-struct trace_info;
+struct gtsc_buffer;
+struct gtsc_channel;
+struct gtsc_group;
+struct gtsc_mem;
 
 /* Characters of a name: of a root directory, a trace or a channel */
-#define TRACE_NAME_MAX		64
+#define GTSC_NAME_MAX	64
+/* Characters of a format, see gtsc_set_format() */
+#define GTSC_FORMAT_MAX	1023
 
-/* What a channel is, see trace_setup() */
-#define TRACE_GLOBAL_CHANNEL	0x1	/* one file, in the order of time */
-#define TRACE_FLIGHT_CHANNEL	0x2	/* the newest records, not the oldest */
-#define TRACE_HEADER_CHANNEL	0x4	/* struct gtsc_record_header before each */
-#define TRACE_PANIC_CHANNEL	0x8	/* its records go to the console in a panic */
+/* What a channel is, see gtsc_setup() */
+#define GTSC_GLOBAL	0x1	/* one file, in the order of time */
+#define GTSC_FLIGHT	0x2	/* the newest records, not the oldest */
+#define GTSC_HEADER	0x4	/* struct gtsc_record_header before each */
+#define GTSC_PANIC	0x8	/* its records go to the console in a panic */
 
 /**
- * struct trace_record - a record between trace_reserve() and its end
+ * struct gtsc_record - a record between gtsc_reserve() and its end
  * @data: where to put the provider's bytes
- * @buffer: for trace_commit()
- * @event: for trace_discard()
+ * @buffer: of the CPU
+ * @mem: the sub-buffer in it
  */
-struct trace_record {
-	void				*data;
-	struct trace_buffer		*buffer;
-	struct ring_buffer_event	*event;
+struct gtsc_record {
+	void			*data;
+	struct gtsc_buffer	*buffer;
+	struct gtsc_mem		*mem;
 };
 
 /**
- * trace_timestamp - the time that records have
+ * gtsc_timestamp - the time that records have
  *
  * Context: any, including NMI.
  *
- * Return: nanoseconds of CLOCK_MONOTONIC.
+ * Return: nanoseconds of CLOCK_MONOTONIC_RAW, which does not go back from one CPU to
+ * another.
  */
-static inline u64 trace_timestamp(void)
+static inline u64 gtsc_timestamp(void)
 {
-	return ktime_get_mono_fast_ns();
+	return ktime_get_raw_fast_ns();
 }
 
-struct trace_info *trace_setup(const char *root, const char *name,
-			       unsigned int sub_size, unsigned int nr_sub,
-			       unsigned int flags);
-int trace_start(struct trace_info *trace);
-int trace_stop(struct trace_info *trace);
-void trace_cleanup(struct trace_info *trace);
-bool trace_running(struct trace_info *trace);
-int trace_resize(struct trace_info *trace, unsigned int sub_size,
-		 unsigned int nr_sub);
+struct gtsc_channel *gtsc_setup(const char *root, const char *name, unsigned int sub_size,
+				unsigned int nr_sub, unsigned int flags);
+int gtsc_start(struct gtsc_channel *ch);
+int gtsc_stop(struct gtsc_channel *ch);
+void gtsc_freeze(struct gtsc_channel *ch);
+void gtsc_cleanup(struct gtsc_channel *ch);
+bool gtsc_running(struct gtsc_channel *ch);
+int gtsc_resize(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub);
+int gtsc_set_format(struct gtsc_channel *ch, const char *format);
+void gtsc_set_switch(struct gtsc_channel *ch, void (*fn)(bool on, void *data), void *data);
 
-struct trace_group *trace_group_setup(const char *root, const char *name);
-struct trace_info *trace_group_channel(struct trace_group *group, const char *name,
-				       unsigned int sub_size, unsigned int nr_sub,
-				       unsigned int flags);
-int trace_group_start(struct trace_group *group);
-int trace_group_stop(struct trace_group *group);
-void trace_group_cleanup(struct trace_group *group);
+struct gtsc_group *gtsc_group_setup(const char *root, const char *name);
+struct gtsc_channel *gtsc_group_channel(struct gtsc_group *group, const char *name,
+					unsigned int sub_size, unsigned int nr_sub,
+					unsigned int flags);
+int gtsc_group_start(struct gtsc_group *group);
+int gtsc_group_stop(struct gtsc_group *group);
+void gtsc_group_cleanup(struct gtsc_group *group);
 
-void *trace_reserve(struct trace_info *trace, struct trace_record *record,
-		    size_t len);
-void trace_trim(struct trace_record *record, size_t len);
-void trace_commit(struct trace_info *trace, struct trace_record *record);
-void trace_discard(struct trace_info *trace, struct trace_record *record);
-int trace_write(struct trace_info *trace, const void *data, size_t len);
-__printf(2, 3) int trace_printf(struct trace_info *trace, const char *fmt, ...);
-__printf(2, 0) int trace_vprintf(struct trace_info *trace, const char *fmt,
-				 va_list args);
+void *gtsc_reserve(struct gtsc_channel *ch, struct gtsc_record *record, size_t len);
+void gtsc_trim(struct gtsc_record *record, size_t len);
+void gtsc_commit(struct gtsc_channel *ch, struct gtsc_record *record);
+void gtsc_discard(struct gtsc_channel *ch, struct gtsc_record *record);
+int gtsc_write(struct gtsc_channel *ch, const void *data, size_t len);
+__printf(2, 3) int gtsc_printf(struct gtsc_channel *ch, const char *fmt, ...);
+__printf(2, 0) int gtsc_vprintf(struct gtsc_channel *ch, const char *fmt, va_list args);
 
 #endif /* _LINUX_GTSC_H */

@@ -28,56 +28,62 @@ static struct channel {
 	unsigned int		sub_size;
 	unsigned int		nr_sub;
 	unsigned int		flags;
-	struct trace_info	*trace;
+	struct gtsc_channel	*trace;
 	struct kprobe		kp;
 } channels[] = {
 	{
 		.name		= "low",
 		.sub_size	= 4096,
 		.nr_sub		= 4,
-		.flags		= TRACE_HEADER_CHANNEL | TRACE_GLOBAL_CHANNEL,
+		.flags		= GTSC_HEADER | GTSC_GLOBAL,
 		.kp.symbol_name	= "kernel_clone",
 	}, {
 		.name		= "medium",
 		.sub_size	= 4096,
 		.nr_sub		= 64,
-		.flags		= TRACE_HEADER_CHANNEL,
+		.flags		= GTSC_HEADER,
 		.kp.symbol_name	= "vfs_open",
 	}, {
 		.name		= "high",
 		.sub_size	= 65536,
 		.nr_sub		= 8,
-		.flags		= TRACE_HEADER_CHANNEL | TRACE_FLIGHT_CHANNEL,
+		.flags		= GTSC_HEADER | GTSC_FLIGHT,
 		.kp.symbol_name	= "vfs_read",
 	},
 };
 
-static struct trace_group *group;
+static struct gtsc_group *group;
 
 static int handler_pre(struct kprobe *p, struct pt_regs *regs)
 {
 	struct channel *ch = container_of(p, struct channel, kp);
-	struct trace_record record;
+	struct gtsc_record record;
 	struct record *r;
 
 	/* The record is written in place, without a copy */
-	r = trace_reserve(ch->trace, &record, sizeof(*r));
+	r = gtsc_reserve(ch->trace, &record, sizeof(*r));
 	if (!r)
 		return 0;
 
 	r->pid = current->pid;
 	memcpy(r->comm, current->comm, sizeof(r->comm));
-	trace_commit(ch->trace, &record);
+	gtsc_commit(ch->trace, &record);
 
 	return 0;
 }
 
 static int add_channel(struct channel *ch)
 {
-	ch->trace = trace_group_channel(group, ch->name, ch->sub_size, ch->nr_sub,
-					ch->flags);
+	int ret;
+
+	ch->trace = gtsc_group_channel(group, ch->name, ch->sub_size, ch->nr_sub,
+				       ch->flags);
 	if (IS_ERR(ch->trace))
 		return PTR_ERR(ch->trace);
+
+	ret = gtsc_set_format(ch->trace, "s32 pid; char comm[16]");
+	if (ret)
+		return ret;
 
 	ch->kp.pre_handler = handler_pre;
 
@@ -89,14 +95,14 @@ static void end(unsigned int nr)
 {
 	while (nr--)
 		unregister_kprobe(&channels[nr].kp);
-	trace_group_cleanup(group);
+	gtsc_group_cleanup(group);
 }
 
 static int __init gtsc_hybrid_init(void)
 {
 	int ret;
 
-	group = trace_group_setup("gtsc_example", "hybrid");
+	group = gtsc_group_setup("gtsc_example", "hybrid");
 	if (IS_ERR(group))
 		return PTR_ERR(group);
 

@@ -12,7 +12,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/gtsc.h>
+#include <linux/gtsc_2007.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -28,7 +28,7 @@ static struct trace_info *trace;
 
 static int handler_pre(struct kprobe *p, struct pt_regs *regs)
 {
-	trace_printf(trace, "[%llu] %d\n", trace_timestamp(), current->pid);
+	gtsc_printf(trace, "[%llu] %d\n", trace_timestamp(), current->pid);
 
 	return 0;
 }
@@ -47,7 +47,7 @@ static int __init gtsc_kprobe_init(void)
 		return PTR_ERR(trace);
 
 	kp.symbol_name = symbol;
-	ret = trace_start(trace);
+	ret = gtsc_set_format(trace, "text") ?: trace_start(trace);
 	if (!ret)
 		ret = register_kprobe(&kp);
 	if (ret) {

@@ -9,8 +9,9 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kref.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/percpu.h>
-#include <linux/ring_buffer.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -23,81 +24,81 @@
  */
 DEFINE_MUTEX(gtsc_mutex);
 
-static void free_trace(struct trace_info *trace)
+static void free_channel(struct gtsc_channel *ch)
 {
-	gtsc_free_readers(trace);
-	if (trace->buffer)
-		ring_buffer_free(trace->buffer);
-	free_percpu(trace->cpu);
-	free_cpumask_var(trace->files);
-	kfree(trace);
+	if (ch->cpu && ch->buffers)
+		gtsc_free_readers(ch);
+	gtsc_free_buffers(ch->buffers);
+	free_percpu(ch->cpu);
+	free_cpumask_var(ch->cpus);
+	kfree(ch->format);
+	kfree(ch);
 }
 
-static void release_trace(struct kref *ref)
+static void release_channel(struct kref *ref)
 {
-	free_trace(container_of(ref, struct trace_info, ref));
+	free_channel(container_of(ref, struct gtsc_channel, ref));
 }
 
-void gtsc_get(struct trace_info *trace)
+void gtsc_get(struct gtsc_channel *ch)
 {
-	kref_get(&trace->ref);
+	kref_get(&ch->ref);
 }
 
-void gtsc_put(struct trace_info *trace)
+void gtsc_put(struct gtsc_channel *ch)
 {
-	kref_put(&trace->ref, release_trace);
+	kref_put(&ch->ref, release_channel);
 }
 
 static int check_flags(unsigned int flags)
 {
-	if (flags & ~(TRACE_GLOBAL_CHANNEL | TRACE_FLIGHT_CHANNEL |
-		      TRACE_HEADER_CHANNEL | TRACE_PANIC_CHANNEL))
+	if (flags & ~(GTSC_GLOBAL | GTSC_FLIGHT |
+		      GTSC_HEADER | GTSC_PANIC))
 		return -EINVAL;
 
 	/* A normal channel drops the newest records, which a panic is about */
-	if (flags & TRACE_PANIC_CHANNEL && !(flags & TRACE_FLIGHT_CHANNEL))
+	if (flags & GTSC_PANIC && !(flags & GTSC_FLIGHT))
 		return -EINVAL;
 
 	return 0;
 }
 
-/* A channel without files and without a trace; freed by gtsc_put() */
-struct trace_info *gtsc_alloc(const char *name, unsigned int sub_size,
-			      unsigned int nr_sub, unsigned int flags)
+/*
+ * A channel without files and without a trace, and without a buffer: gtsc_add_cpu() makes
+ * that of a CPU. Freed by gtsc_put().
+ */
+struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigned int nr_sub,
+				unsigned int flags)
 {
-	struct trace_info *trace;
+	struct gtsc_channel *ch;
 	int ret;
 
-	ret = check_flags(flags);
+	ret = check_flags(flags) ?: gtsc_check_size(sub_size, nr_sub);
 	if (ret)
 		return ERR_PTR(ret);
 
-	trace = kzalloc(sizeof(*trace), GFP_KERNEL);
-	if (!trace)
+	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
+	if (!ch)
 		return ERR_PTR(-ENOMEM);
 
-	kref_init(&trace->ref);
-	INIT_LIST_HEAD(&trace->node);
-	INIT_LIST_HEAD(&trace->panic_node);
-	strscpy(trace->name, name, sizeof(trace->name));
-	trace->flags = flags;
+	kref_init(&ch->ref);
+	INIT_LIST_HEAD(&ch->node);
+	INIT_LIST_HEAD(&ch->panic_node);
+	strscpy(ch->name, name, sizeof(ch->name));
+	ch->flags = flags;
+	ch->order = get_order(sub_size);
+	ch->nr_sub = max(nr_sub, 2U);
 
-	ret = -ENOMEM;
-	if (!zalloc_cpumask_var(&trace->files, GFP_KERNEL))
+	if (!zalloc_cpumask_var(&ch->cpus, GFP_KERNEL))
 		goto err;
-	trace->cpu = alloc_percpu(struct gtsc_cpu);
-	if (!trace->cpu)
+	ch->cpu = alloc_percpu(struct gtsc_cpu);
+	ch->buffers = gtsc_alloc_buffers();
+	if (!ch->cpu || !ch->buffers)
 		goto err;
-	ret = gtsc_init_readers(trace);
-	if (ret)
-		goto err;
+	gtsc_init_readers(ch);
 
-	ret = gtsc_init_buffer(trace, sub_size, nr_sub);
-	if (ret)
-		goto err;
-
-	return trace;
+	return ch;
 err:
-	free_trace(trace);
-	return ERR_PTR(ret);
+	free_channel(ch);
+	return ERR_PTR(-ENOMEM);
 }

@@ -4,13 +4,14 @@
  * kernel to user space.
  *
  * The interface is that of the GTSC that Tom Zanussi and David Wilder posted in
- * 2007, a generalisation of Jens Axboe's blktrace. It uses the ring buffer of the
- * kernel's tracers instead of relay, see Documentation/trace/gtsc.rst.
+ * 2007, a generalisation of Jens Axboe's blktrace. It has a buffer of its own instead of
+ * relay, see Documentation/trace/gtsc.rst.
  *
  * This file sets traces and channels up and ends them, with gtsc_mutex held.
  */
 
 #include <linux/cleanup.h>
+#include <linux/ctype.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/export.h>
@@ -24,7 +25,7 @@
 
 /* A directory in the root of debugfs, with the traces that were set up in it */
 struct gtsc_root {
-	char			name[TRACE_NAME_MAX + 1];
+	char			name[GTSC_NAME_MAX + 1];
 	struct dentry		*dir;
 	struct list_head	node;
 	struct list_head	groups;
@@ -39,16 +40,16 @@ VISIBLE_IF_KUNIT int gtsc_check_name(const char *name)
 	if (!len || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
 		return -EINVAL;
 
-	return len > TRACE_NAME_MAX ? -ENAMETOOLONG : 0;
+	return len > GTSC_NAME_MAX ? -ENAMETOOLONG : 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_check_name);
 
-static bool has_channel(struct trace_group *group, const char *name)
+static bool has_channel(struct gtsc_group *group, const char *name)
 {
-	struct trace_info *trace;
+	struct gtsc_channel *ch;
 
-	list_for_each_entry(trace, &group->channels, node) {
-		if (!strcmp(trace->name, name))
+	list_for_each_entry(ch, &group->channels, node) {
+		if (!strcmp(ch->name, name))
 			return true;
 	}
 
@@ -56,18 +57,18 @@ static bool has_channel(struct trace_group *group, const char *name)
 }
 
 /* Open trace files can still be read to their end */
-static void end_readers(struct trace_info *trace)
+static void end_readers(struct gtsc_channel *ch)
 {
-	WRITE_ONCE(trace->ended, true);
-	gtsc_wake_readers(trace);
-	gtsc_put(trace);
+	WRITE_ONCE(ch->ended, true);
+	gtsc_wake_readers(ch);
+	gtsc_put(ch);
 }
 
-static struct trace_info *add_channel(struct trace_group *group, const char *name,
-				      unsigned int sub_size, unsigned int nr_sub,
-				      unsigned int flags)
+static struct gtsc_channel *add_channel(struct gtsc_group *group, const char *name,
+					unsigned int sub_size, unsigned int nr_sub,
+					unsigned int flags)
 {
-	struct trace_info *trace;
+	struct gtsc_channel *ch;
 	int ret;
 
 	lockdep_assert_held(&gtsc_mutex);
@@ -75,34 +76,34 @@ static struct trace_info *add_channel(struct trace_group *group, const char *nam
 	if (has_channel(group, name))
 		return ERR_PTR(-EEXIST);
 
-	trace = gtsc_alloc(name, sub_size, nr_sub, flags);
-	if (IS_ERR(trace))
-		return trace;
+	ch = gtsc_alloc(name, sub_size, nr_sub, flags);
+	if (IS_ERR(ch))
+		return ch;
 
-	trace->group = group;
-	ret = gtsc_create_files(trace);
+	ch->group = group;
+	ret = gtsc_create_files(ch);
 	if (ret) {
 		/* The files have gone, but one of them may have been opened */
-		end_readers(trace);
+		end_readers(ch);
 		return ERR_PTR(ret);
 	}
-	list_add_tail(&trace->node, &group->channels);
-	if (flags & TRACE_PANIC_CHANNEL)
-		gtsc_add_dump(trace);
+	list_add_tail(&ch->node, &group->channels);
+	if (flags & GTSC_PANIC)
+		gtsc_add_dump(ch);
 
-	return trace;
+	return ch;
 }
 
 /* After gtsc_remove_files(), so that no user starts it again */
-static void end_channel(struct trace_info *trace)
+static void end_channel(struct gtsc_channel *ch)
 {
 	scoped_guard(mutex, &gtsc_mutex) {
-		gtsc_end_writers(trace);
-		list_del(&trace->node);
-		gtsc_del_dump(trace);
+		gtsc_end_writers(ch);
+		list_del(&ch->node);
+		gtsc_del_dump(ch);
 	}
 
-	end_readers(trace);
+	end_readers(ch);
 }
 
 /* Traces */
@@ -148,7 +149,7 @@ static void put_root(struct gtsc_root *root)
 
 static bool has_group(struct gtsc_root *root, const char *name)
 {
-	struct trace_group *group;
+	struct gtsc_group *group;
 
 	list_for_each_entry(group, &root->groups, node) {
 		if (!strcmp(group->name, name))
@@ -158,9 +159,9 @@ static bool has_group(struct gtsc_root *root, const char *name)
 	return false;
 }
 
-static struct trace_group *new_group(struct gtsc_root *root, const char *name)
+static struct gtsc_group *new_group(struct gtsc_root *root, const char *name)
 {
-	struct trace_group *group;
+	struct gtsc_group *group;
 
 	if (has_group(root, name))
 		return ERR_PTR(-EEXIST);
@@ -185,9 +186,9 @@ static struct trace_group *new_group(struct gtsc_root *root, const char *name)
 	return group;
 }
 
-static struct trace_group *setup_group(const char *root_name, const char *name)
+static struct gtsc_group *setup_group(const char *root_name, const char *name)
 {
-	struct trace_group *group;
+	struct gtsc_group *group;
 	struct gtsc_root *root;
 	int ret;
 
@@ -209,7 +210,7 @@ static struct trace_group *setup_group(const char *root_name, const char *name)
 }
 
 /* The caller has removed its directory */
-static void free_group(struct trace_group *group)
+static void free_group(struct gtsc_group *group)
 {
 	struct gtsc_root *root = group->root;
 
@@ -221,7 +222,7 @@ static void free_group(struct trace_group *group)
 }
 
 /**
- * trace_setup - set up a trace with one channel
+ * gtsc_setup - set up a trace with one channel
  * @root: directory in the root of debugfs; made if there is no trace in it yet
  * @name: directory in that, which gets the files of the channel
  * @sub_size: bytes of a sub-buffer, up to 128 pages; rounded up to a power of
@@ -229,16 +230,16 @@ static void free_group(struct trace_group *group)
  * @nr_sub: number of sub-buffers for each CPU; 1 gives 2
  * @flags: any of
  *
- *	TRACE_GLOBAL_CHANNEL: one file for the records of all CPUs, in the order
+ *	GTSC_GLOBAL: one file for the records of all CPUs, in the order
  *	of their time, instead of one file for each CPU
  *
- *	TRACE_FLIGHT_CHANNEL: when the buffer is full, the oldest records are
+ *	GTSC_FLIGHT: when the buffer is full, the oldest records are
  *	overwritten, instead of new ones being dropped
  *
- *	TRACE_HEADER_CHANNEL: a struct gtsc_record_header precedes each record
+ *	GTSC_HEADER: a struct gtsc_record_header precedes each record
  *
- *	TRACE_PANIC_CHANNEL: in a panic the records go to the console; with
- *	TRACE_FLIGHT_CHANNEL only
+ *	GTSC_PANIC: in a panic the records go to the console; with
+ *	GTSC_FLIGHT only
  *
  * Names have 1 to 64 characters, without a slash.
  *
@@ -249,12 +250,11 @@ static void free_group(struct trace_group *group)
  * -EEXIST if there is such a directory; -ENOMEM; -ENODEV and other errors of
  * debugfs.
  */
-struct trace_info *trace_setup(const char *root, const char *name,
-			       unsigned int sub_size, unsigned int nr_sub,
-			       unsigned int flags)
+struct gtsc_channel *gtsc_setup(const char *root, const char *name, unsigned int sub_size,
+				unsigned int nr_sub, unsigned int flags)
 {
-	struct trace_group *group;
-	struct trace_info *trace;
+	struct gtsc_group *group;
+	struct gtsc_channel *ch;
 
 	guard(mutex)(&gtsc_mutex);
 
@@ -263,19 +263,67 @@ struct trace_info *trace_setup(const char *root, const char *name,
 		return ERR_CAST(group);
 
 	group->single = true;
-	trace = add_channel(group, name, sub_size, nr_sub, flags);
-	if (IS_ERR(trace)) {
+	ch = add_channel(group, name, sub_size, nr_sub, flags);
+	if (IS_ERR(ch)) {
 		debugfs_remove(group->dir);
 		free_group(group);
 	}
 
-	return trace;
+	return ch;
 }
-EXPORT_SYMBOL_GPL(trace_setup);
+EXPORT_SYMBOL_GPL(gtsc_setup);
+
+static bool is_printable(const char *s)
+{
+	for (; *s; s++) {
+		if (!isprint(*s))
+			return false;
+	}
+
+	return true;
+}
 
 /**
- * trace_cleanup - end a channel
- * @trace: from trace_setup() or trace_group_channel()
+ * gtsc_set_format - describe the records of a channel
+ * @ch: the channel
+ * @format: "text"; or fields, separated by semicolons, each with a type and a name, and
+ *	for an array with its size: "s32 pid; char comm[16]". Types are u8 to u64, s8 to
+ *	s64, x8 to x64 for hexadecimal numbers, and char. Fields follow each other
+ *	without gaps.
+ *
+ * The file "format" shows it, and programs that know it show the fields of records. GTSC
+ * itself does not look at records.
+ *
+ * Context: process context, may sleep. Before the channel is started.
+ *
+ * Return: 0; -EINVAL if it has other than printable characters or is longer than
+ * GTSC_FORMAT_MAX; -EBUSY if the channel was started; -ENOMEM.
+ */
+int gtsc_set_format(struct gtsc_channel *ch, const char *format)
+{
+	char *copy;
+
+	if (strlen(format) > GTSC_FORMAT_MAX || !is_printable(format))
+		return -EINVAL;
+
+	guard(mutex)(&gtsc_mutex);
+
+	if (ch->state != GTSC_SETUP)
+		return -EBUSY;
+
+	copy = kstrdup(format, GFP_KERNEL);
+	if (!copy)
+		return -ENOMEM;
+	kfree(ch->format);
+	ch->format = copy;
+
+	return 0;
+}
+EXPORT_SYMBOL_GPL(gtsc_set_format);
+
+/**
+ * gtsc_cleanup - end a channel
+ * @ch: from gtsc_setup() or gtsc_group_channel()
  *
  * Stops it if it is running, removes its files and frees it. Trace files that are
  * open can still be read until all that was committed has been read. Writers may run
@@ -284,26 +332,26 @@ EXPORT_SYMBOL_GPL(trace_setup);
  *
  * Context: process context, may sleep.
  */
-void trace_cleanup(struct trace_info *trace)
+void gtsc_cleanup(struct gtsc_channel *ch)
 {
-	struct trace_group *group = trace->group;
+	struct gtsc_group *group = ch->group;
 
 	scoped_guard(mutex, &gtsc_mutex)
-		trace->dying = true;
+		ch->dying = true;
 
 	/* Without gtsc_mutex: waits for tasks in a file operation, which may take it */
-	gtsc_remove_files(trace);
-	end_channel(trace);
+	gtsc_remove_files(ch);
+	end_channel(ch);
 
 	if (group->single) {
 		guard(mutex)(&gtsc_mutex);
 		free_group(group);
 	}
 }
-EXPORT_SYMBOL_GPL(trace_cleanup);
+EXPORT_SYMBOL_GPL(gtsc_cleanup);
 
 /**
- * trace_group_setup - set up a trace of several channels
+ * gtsc_group_setup - set up a trace of several channels
  * @root: directory in the root of debugfs; made if there is no trace in it yet
  * @name: directory in that, which gets a directory for each channel
  *
@@ -311,11 +359,11 @@ EXPORT_SYMBOL_GPL(trace_cleanup);
  *
  * Context: process context, may sleep.
  *
- * Return: the trace, without a channel; the errors of trace_setup().
+ * Return: the trace, without a channel; the errors of gtsc_setup().
  */
-struct trace_group *trace_group_setup(const char *root, const char *name)
+struct gtsc_group *gtsc_group_setup(const char *root, const char *name)
 {
-	struct trace_group *group;
+	struct gtsc_group *group;
 
 	guard(mutex)(&gtsc_mutex);
 
@@ -325,26 +373,26 @@ struct trace_group *trace_group_setup(const char *root, const char *name)
 
 	return group;
 }
-EXPORT_SYMBOL_GPL(trace_group_setup);
+EXPORT_SYMBOL_GPL(gtsc_group_setup);
 
 /**
- * trace_group_channel - add a channel to a trace
+ * gtsc_group_channel - add a channel to a trace
  * @group: the trace
  * @name: directory of the channel in that of the trace
- * @sub_size: as for trace_setup()
- * @nr_sub: as for trace_setup()
- * @flags: as for trace_setup()
+ * @sub_size: as for gtsc_setup()
+ * @nr_sub: as for gtsc_setup()
+ * @flags: as for gtsc_setup()
  *
  * The channel can be started, stopped and cleaned up with the others or by itself.
  *
  * Context: process context, may sleep.
  *
- * Return: the channel, in the state "setup"; the errors of trace_setup(); -EEXIST
+ * Return: the channel, in the state "setup"; the errors of gtsc_setup(); -EEXIST
  * if @name is "state".
  */
-struct trace_info *trace_group_channel(struct trace_group *group, const char *name,
-				       unsigned int sub_size, unsigned int nr_sub,
-				       unsigned int flags)
+struct gtsc_channel *gtsc_group_channel(struct gtsc_group *group, const char *name,
+					unsigned int sub_size, unsigned int nr_sub,
+					unsigned int flags)
 {
 	int ret = gtsc_check_name(name);
 
@@ -358,36 +406,36 @@ struct trace_info *trace_group_channel(struct trace_group *group, const char *na
 
 	return add_channel(group, name, sub_size, nr_sub, flags);
 }
-EXPORT_SYMBOL_GPL(trace_group_channel);
+EXPORT_SYMBOL_GPL(gtsc_group_channel);
 
 /**
- * trace_group_cleanup - end a trace and the channels that it still has
+ * gtsc_group_cleanup - end a trace and the channels that it still has
  * @group: the trace
  *
- * See trace_cleanup().
+ * See gtsc_cleanup().
  *
  * Context: process context, may sleep.
  */
-void trace_group_cleanup(struct trace_group *group)
+void gtsc_group_cleanup(struct gtsc_group *group)
 {
-	struct trace_info *trace, *next;
+	struct gtsc_channel *ch, *next;
 
 	scoped_guard(mutex, &gtsc_mutex) {
 		group->dying = true;
-		list_for_each_entry(trace, &group->channels, node)
-			trace->dying = true;
+		list_for_each_entry(ch, &group->channels, node)
+			ch->dying = true;
 	}
 
-	list_for_each_entry_safe(trace, next, &group->channels, node) {
-		gtsc_remove_files(trace);
-		end_channel(trace);
+	list_for_each_entry_safe(ch, next, &group->channels, node) {
+		gtsc_remove_files(ch);
+		end_channel(ch);
 	}
 
 	debugfs_remove(group->dir);
 	guard(mutex)(&gtsc_mutex);
 	free_group(group);
 }
-EXPORT_SYMBOL_GPL(trace_group_cleanup);
+EXPORT_SYMBOL_GPL(gtsc_group_cleanup);
 
 static int __init gtsc_init(void)
 {

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic trace setup and control: records on the console in a panic. Flight
- * recorders with TRACE_PANIC_CHANNEL print the records that they hold.
+ * Generic trace setup and control: records on the console in a panic.
+ *
+ * Flight recorders with GTSC_PANIC print the records that they hold. Takes no lock, waits
+ * for nothing, and changes nothing. If a reader was stopped while it held its lock, what
+ * it had taken is left out.
  */
 #define pr_fmt(fmt) "gtsc: " fmt
 
-#include <linux/cleanup.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/moduleparam.h>
 #include <linux/nmi.h>
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
+#include <linux/percpu.h>
 #include <linux/printk.h>
-#include <linux/ring_buffer.h>
+#include <linux/string.h>
 
 #include "gtsc.h"
 #include "read.h"
+
+/* Of a record */
+#define MAX_DUMP_BYTES	256U
 
 static unsigned int dump_records = 1000;
 module_param(dump_records, uint, 0644);
@@ -23,91 +31,190 @@ MODULE_PARM_DESC(dump_records, "Newest records of a channel that a panic prints 
 /* Changed with gtsc_mutex held, walked in a panic without */
 static LIST_HEAD(gtsc_panic_channels);
 
-void gtsc_add_dump(struct trace_info *trace)
+void gtsc_add_dump(struct gtsc_channel *ch)
 {
 	lockdep_assert_held(&gtsc_mutex);
 
-	list_add_tail(&trace->panic_node, &gtsc_panic_channels);
+	list_add_tail(&ch->panic_node, &gtsc_panic_channels);
 }
 
-void gtsc_del_dump(struct trace_info *trace)
+void gtsc_del_dump(struct gtsc_channel *ch)
 {
 	lockdep_assert_held(&gtsc_mutex);
 
-	list_del_init(&trace->panic_node);
+	list_del_init(&ch->panic_node);
 }
 
-/* A reader on another CPU was stopped while it held its lock */
-static bool is_interrupted(struct trace_info *trace)
-{
-	int cpu;
+/* Where the dump is in the records of a CPU */
+struct dump_cursor {
+	struct gtsc_source	*source;
+	struct gtsc_held	*held;	/* goes on behind this one */
+	bool			at_held;
+	bool			at_taken;
+	u64			seq;	/* goes on with this sub-buffer */
+	unsigned int		left;	/* sub-buffers that there can be from @seq on */
 
-	for_each_possible_cpu(cpu) {
-		if (mutex_is_locked(&gtsc_reader(trace, cpu)->lock))
+	const void		*data;
+	u32			pos;
+	u32			end;
+};
+
+static DEFINE_PER_CPU(struct dump_cursor, dump_cursors);
+
+/* Nobody reads or writes any more, unless a reader was stopped while it held its lock */
+static void init_cursor(struct gtsc_channel *ch, int cpu)
+{
+	struct dump_cursor *cursor = per_cpu_ptr(&dump_cursors, cpu);
+	bool is_read = mutex_is_locked(&gtsc_reader(ch, cpu)->lock);
+	struct gtsc_buffer *b = gtsc_source(ch, cpu)->buffer;
+
+	memset(cursor, 0, sizeof(*cursor));
+	if (!b)
+		return;
+
+	cursor->source = gtsc_source(ch, cpu);
+	cursor->at_held = !is_read && !list_empty(&cursor->source->held);
+	cursor->at_taken = !is_read && cursor->source->taken;
+	cursor->seq = gtsc_oldest_seq(b);
+	cursor->left = b->nr_sub;
+}
+
+static void go_to_mem(struct dump_cursor *cursor, unsigned int i, u32 from)
+{
+	struct gtsc_buffer *b = cursor->source->buffer;
+	u64 commit = atomic64_read(&b->commit);
+
+	cursor->data = b->mem[i].data;
+	cursor->pos = from;
+	cursor->end = gtsc_is_in(commit, i) ? gtsc_offset(commit) : b->mem[i].used;
+}
+
+/* Go to the next sub-buffer, from the oldest to the newest */
+static bool next_sub(struct dump_cursor *cursor)
+{
+	struct gtsc_source *source = cursor->source;
+	unsigned int i;
+
+	if (cursor->at_held) {
+		cursor->held = cursor->held ? list_next_entry(cursor->held, node) :
+			       list_first_entry(&source->held, struct gtsc_held, node);
+		cursor->at_held = !list_is_last(&cursor->held->node, &source->held);
+		cursor->data = cursor->held->data;
+		cursor->pos = cursor->held->from;
+		cursor->end = cursor->held->used;
+		return true;
+	}
+
+	if (cursor->at_taken) {
+		cursor->at_taken = false;
+		go_to_mem(cursor, source->mem, source->from);
+		return true;
+	}
+
+	while (cursor->left) {
+		u64 seq = cursor->seq;
+
+		cursor->left--;
+		cursor->seq = gtsc_seq_after(source->buffer, seq, 1);
+		if (gtsc_peek(source->buffer, seq, &i)) {
+			go_to_mem(cursor, i, GTSC_FIRST * GTSC_UNIT);
 			return true;
+		}
 	}
 
 	return false;
 }
 
-/* Go to the oldest record of each CPU; returns how many there are */
-static u64 rewind_all(struct trace_info *trace)
+/* The next record of a CPU. Memory may be corrupt in a panic: stops where it is */
+static const struct gtsc_record_header *next_record(struct dump_cursor *cursor)
 {
-	u64 nr = 0;
+	const struct gtsc_record_header *header;
+	size_t size;
+
+	if (!cursor->source)
+		return NULL;
+
+	for (;;) {
+		while (cursor->pos < cursor->end) {
+			header = cursor->data + cursor->pos;
+			size = gtsc_is_filler(header) ? gtsc_filler_size(header) :
+			       gtsc_record_size(header->len);
+			if (!size || size > cursor->end - cursor->pos)
+				break;
+			if (!gtsc_is_filler(header) && header->type == GTSC_RECORD)
+				return header;
+			cursor->pos += size;
+		}
+		if (!next_sub(cursor))
+			return NULL;
+	}
+}
+
+/* The oldest record of all CPUs, and go on behind it */
+static const struct gtsc_record_header *take_oldest(void)
+{
+	const struct gtsc_record_header *header, *oldest = NULL;
+	struct dump_cursor *of_oldest = NULL;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct gtsc_source *source = &trace->sources[cpu];
+		struct dump_cursor *cursor = per_cpu_ptr(&dump_cursors, cpu);
 
-		/* Pages cannot be allocated now */
-		source->empty = !source->page;
-		if (source->empty)
-			continue;
-		gtsc_rewind_source(source);
-		nr += gtsc_count_source(source) +
-		      ring_buffer_entries_cpu(trace->buffer, cpu);
+		header = next_record(cursor);
+		if (header && (!oldest || header->time < oldest->time)) {
+			oldest = header;
+			of_oldest = cursor;
+		}
 	}
+	if (oldest)
+		of_oldest->pos += gtsc_record_size(oldest->len);
 
-	return nr;
+	return oldest;
 }
 
-static void dump(struct trace_info *trace)
+static void init_cursors(struct gtsc_channel *ch)
 {
-	bool single = trace->group->single;
-	const char *slash = single ? "" : "/", *name = single ? "" : trace->name;
-	struct gtsc_reader all = { .trace = trace, .cpus = cpu_possible_mask };
-	struct gtsc_source *source;
-	u64 nr;
+	int cpu;
 
-	if (is_interrupted(trace)) {
-		pr_emerg("%s%s%s: is being read, not printed\n", trace->group->name, slash,
-			 name);
-		return;
-	}
+	for_each_possible_cpu(cpu)
+		init_cursor(ch, cpu);
+}
 
-	WRITE_ONCE(trace->live, NULL);
-	nr = rewind_all(trace);
-	pr_emerg("%s%s%s: the newest of %llu records\n", trace->group->name, slash, name, nr);
+static void print_record(const struct gtsc_record_header *header)
+{
+	pr_emerg("[%llu] cpu %u, %u bytes\n", header->time, header->cpu, header->len);
+	print_hex_dump(KERN_EMERG, "gtsc: ", DUMP_PREFIX_OFFSET, 16, 1, header + 1,
+		       min(header->len, MAX_DUMP_BYTES), true);
+}
 
-	while ((source = gtsc_oldest(&all, false))) {
+static void dump(struct gtsc_channel *ch)
+{
+	const char *name = ch->group->single ? "" : ch->name;
+	const struct gtsc_record_header *header;
+	u64 nr = 0;
+
+	WRITE_ONCE(ch->live, NULL);
+	init_cursors(ch);
+	while (take_oldest())
+		nr++;
+	pr_emerg("%s%s%s: the newest of %llu records\n", ch->group->name,
+		 ch->group->single ? "" : "/", name, nr);
+
+	init_cursors(ch);
+	while ((header = take_oldest())) {
 		/* The console may be slow */
 		touch_nmi_watchdog();
-		if (nr-- <= dump_records) {
-			pr_emerg("[%llu] cpu %u, %u bytes\n", source->next.time,
-				 source->cpu, source->next.len);
-			print_hex_dump(KERN_EMERG, "gtsc: ", DUMP_PREFIX_OFFSET, 16, 1,
-				       source->next.data, source->next.len, true);
-		}
-		gtsc_consume(source);
+		if (nr-- <= dump_records)
+			print_record(header);
 	}
 }
 
 static int dump_all(struct notifier_block *nb, unsigned long event, void *data)
 {
-	struct trace_info *trace;
+	struct gtsc_channel *ch;
 
-	list_for_each_entry(trace, &gtsc_panic_channels, panic_node)
-		dump(trace);
+	list_for_each_entry(ch, &gtsc_panic_channels, panic_node)
+		dump(ch);
 
 	return NOTIFY_DONE;
 }

@@ -14,6 +14,7 @@
 #include <linux/poll.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 #include <linux/splice.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -23,11 +24,16 @@
 #include "gtsc.h"
 #include "read.h"
 
-/* trace0 ... traceN */
+/*
+ * trace0 ... traceN, and buffer0 ... bufferN: the same records, always with headers, and as
+ * memory. A kernel that is locked down for integrity does not open files with ioctls and
+ * mmap, so the trace files have none.
+ */
 
-static int trace_file_open(struct inode *inode, struct file *file)
+static int open_file(struct inode *inode, struct file *file, bool headers)
 {
 	struct gtsc_reader *reader = inode->i_private;
+	struct gtsc_file *f;
 	int ret;
 
 	/* A locked-down debugfs still allows read-only files to be read */
@@ -35,38 +41,64 @@ static int trace_file_open(struct inode *inode, struct file *file)
 	if (ret)
 		return ret;
 
-	gtsc_get(reader->trace);
-	file->private_data = reader;
+	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	if (!f)
+		return -ENOMEM;
+
+	gtsc_get(reader->ch);
+	f->reader = reader;
+	f->headers = headers || reader->ch->flags & GTSC_HEADER;
+	file->private_data = f;
 
 	return stream_open(inode, file);
 }
 
+static int trace_file_open(struct inode *inode, struct file *file)
+{
+	return open_file(inode, file, false);
+}
+
+static int buffer_file_open(struct inode *inode, struct file *file)
+{
+	return open_file(inode, file, true);
+}
+
 static int trace_file_release(struct inode *inode, struct file *file)
 {
-	struct gtsc_reader *reader = file->private_data;
+	struct gtsc_file *f = file->private_data;
 
-	gtsc_end_read(reader, file);
-	gtsc_put(reader->trace);
+	gtsc_end_read(f);
+	gtsc_put(f->reader->ch);
+	kfree(f);
 
 	return 0;
 }
 
 static ssize_t trace_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
-	return gtsc_read(iocb->ki_filp->private_data, iocb->ki_filp, to);
+	return gtsc_read(iocb->ki_filp->private_data, to);
+}
+
+static ssize_t trace_file_splice_read(struct file *file, loff_t *ppos,
+				      struct pipe_inode_info *pipe, size_t len,
+				      unsigned int flags)
+{
+	ssize_t ret = gtsc_splice(file->private_data, pipe, len);
+
+	return ret ?: copy_splice_read(file, ppos, pipe, len, flags);
 }
 
 static __poll_t trace_file_poll(struct file *file, poll_table *table)
 {
-	struct gtsc_reader *reader = file->private_data;
+	struct gtsc_file *f = file->private_data;
 	__poll_t events = 0;
 
-	poll_wait(file, &reader->wait, table);
+	poll_wait(file, &f->reader->wait, table);
 
-	if (gtsc_poll(reader, file))
+	if (gtsc_poll(f))
 		events |= EPOLLIN | EPOLLRDNORM;
 	/* If another file is closed with a part of a record, there is more to read */
-	if (READ_ONCE(reader->trace->ended) && !gtsc_is_held(reader, file))
+	if (READ_ONCE(f->reader->ch->ended) && !gtsc_is_held(f))
 		events |= EPOLLHUP;
 
 	return events;
@@ -76,8 +108,45 @@ static const struct file_operations trace_file_fops = {
 	.owner		= THIS_MODULE,
 	.open		= trace_file_open,
 	.read_iter	= trace_file_read_iter,
-	.splice_read	= copy_splice_read,
+	.splice_read	= trace_file_splice_read,
 	.poll		= trace_file_poll,
+	.release	= trace_file_release,
+};
+
+static int buffer_file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	return gtsc_map(file->private_data, vma);
+}
+
+static long buffer_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct gtsc_file *f = file->private_data;
+	struct gtsc_range range;
+	int ret;
+
+	if (cmd != GTSC_IOC_NEXT)
+		return -ENOTTY;
+
+	ret = gtsc_next_range(f, &range);
+	if (ret)
+		return ret;
+	if (copy_to_user((void __user *)arg, &range, sizeof(range))) {
+		gtsc_forget_range(f);
+		return -EFAULT;
+	}
+
+	return 0;
+}
+
+static const struct file_operations buffer_file_fops = {
+	.owner		= THIS_MODULE,
+	.open		= buffer_file_open,
+	.read_iter	= trace_file_read_iter,
+	.splice_read	= trace_file_splice_read,
+	.poll		= trace_file_poll,
+	.mmap		= buffer_file_mmap,
+	.unlocked_ioctl	= buffer_file_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
 	.release	= trace_file_release,
 };
 
@@ -113,9 +182,9 @@ static int parse_state(const char __user *ubuf, size_t cnt)
 
 static int state_show(struct seq_file *m, void *v)
 {
-	struct trace_info *trace = m->private;
+	struct gtsc_channel *ch = m->private;
 
-	seq_printf(m, "%s\n", gtsc_state_names[READ_ONCE(trace->state)]);
+	seq_printf(m, "%s\n", gtsc_state_names[gtsc_get_state(ch)]);
 
 	return 0;
 }
@@ -151,14 +220,14 @@ static const struct file_operations state_fops = {
 
 static int group_state_show(struct seq_file *m, void *v)
 {
-	struct trace_group *group = m->private;
+	struct gtsc_group *group = m->private;
 	unsigned int nr[GTSC_NR_STATES] = { }, all = 0, state;
-	struct trace_info *trace;
+	struct gtsc_channel *ch;
 
 	guard(mutex)(&gtsc_mutex);
 
-	list_for_each_entry(trace, &group->channels, node) {
-		nr[trace->state]++;
+	list_for_each_entry(ch, &group->channels, node) {
+		nr[gtsc_get_state(ch)]++;
 		all++;
 	}
 
@@ -226,11 +295,11 @@ static int parse_size(const char __user *ubuf, size_t cnt, unsigned int *size)
 static ssize_t sub_size_read(struct file *file, char __user *ubuf, size_t cnt,
 			     loff_t *ppos)
 {
-	struct trace_info *trace = file->private_data;
+	struct gtsc_channel *ch = file->private_data;
 	unsigned int size;
 
 	scoped_guard(mutex, &gtsc_mutex)
-		size = gtsc_sub_size(trace);
+		size = gtsc_sub_size(ch);
 
 	return read_number(ubuf, cnt, ppos, size);
 }
@@ -241,7 +310,7 @@ static ssize_t sub_size_write(struct file *file, const char __user *ubuf,
 	unsigned int size;
 	int ret;
 
-	ret = parse_size(ubuf, cnt, &size) ?: gtsc_resize(file->private_data, size, 0);
+	ret = parse_size(ubuf, cnt, &size) ?: gtsc_change_size(file->private_data, size, 0, false);
 
 	return ret ?: cnt;
 }
@@ -257,11 +326,11 @@ static const struct file_operations sub_size_fops = {
 static ssize_t nr_sub_read(struct file *file, char __user *ubuf, size_t cnt,
 			   loff_t *ppos)
 {
-	struct trace_info *trace = file->private_data;
+	struct gtsc_channel *ch = file->private_data;
 	unsigned int nr;
 
 	scoped_guard(mutex, &gtsc_mutex)
-		nr = trace->nr_sub;
+		nr = ch->nr_sub;
 
 	return read_number(ubuf, cnt, ppos, nr);
 }
@@ -272,7 +341,7 @@ static ssize_t nr_sub_write(struct file *file, const char __user *ubuf,
 	unsigned int nr;
 	int ret;
 
-	ret = parse_size(ubuf, cnt, &nr) ?: gtsc_resize(file->private_data, 0, nr);
+	ret = parse_size(ubuf, cnt, &nr) ?: gtsc_change_size(file->private_data, 0, nr, false);
 
 	return ret ?: cnt;
 }
@@ -282,6 +351,99 @@ static const struct file_operations nr_sub_fops = {
 	.open	= simple_open,
 	.read	= nr_sub_read,
 	.write	= nr_sub_write,
+	.llseek	= default_llseek,
+};
+
+/* size: both of them */
+
+static int size_show(struct seq_file *m, void *v)
+{
+	struct gtsc_channel *ch = m->private;
+
+	guard(mutex)(&gtsc_mutex);
+	seq_printf(m, "%lu %u\n", PAGE_SIZE << ch->order, ch->nr_sub);
+
+	return 0;
+}
+
+static int size_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, size_show, inode->i_private);
+}
+
+/* "SUB_SIZE NR_SUB", and "discard" to throw unread records away */
+static ssize_t size_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct seq_file *m = file->private_data;
+	char line[48], *rest = line, *sub_word, *nr_word, *discard;
+	unsigned int sub_size, nr_sub;
+	int ret;
+
+	ret = copy_word(line, sizeof(line), ubuf, cnt);
+	if (ret)
+		return ret;
+
+	sub_word = strsep(&rest, " ");
+	nr_word = strsep(&rest, " ");
+	discard = rest;
+	if (!nr_word || kstrtouint(sub_word, 0, &sub_size) || kstrtouint(nr_word, 0, &nr_sub) ||
+	    !sub_size || !nr_sub || (discard && strcmp(discard, "discard")))
+		return -EINVAL;
+
+	ret = gtsc_change_size(m->private, sub_size, nr_sub, discard);
+
+	return ret ?: cnt;
+}
+
+static const struct file_operations size_fops = {
+	.owner		= THIS_MODULE,
+	.open		= size_open,
+	.read		= seq_read,
+	.write		= size_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+/* watermark */
+
+static ssize_t watermark_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct gtsc_channel *ch = file->private_data;
+
+	return read_number(ubuf, cnt, ppos, READ_ONCE(ch->watermark));
+}
+
+static ssize_t watermark_write(struct file *file, const char __user *ubuf, size_t cnt,
+			       loff_t *ppos)
+{
+	struct gtsc_channel *ch = file->private_data;
+	char word[16];
+	unsigned int nr;
+	int ret;
+
+	ret = copy_word(word, sizeof(word), ubuf, cnt);
+	if (ret)
+		return ret;
+	if (kstrtouint(word, 0, &nr))
+		return -EINVAL;
+
+	guard(mutex)(&gtsc_mutex);
+
+	/* One is being written to */
+	if (nr >= ch->nr_sub)
+		return -EINVAL;
+	WRITE_ONCE(ch->watermark, nr);
+	/* They look again, with the new one */
+	gtsc_wake_readers(ch);
+
+	return cnt;
+}
+
+static const struct file_operations watermark_fops = {
+	.owner	= THIS_MODULE,
+	.open	= simple_open,
+	.read	= watermark_read,
+	.write	= watermark_write,
 	.llseek	= default_llseek,
 };
 
@@ -307,11 +469,11 @@ static const struct file_operations dropped_fops = {
 
 static int stats_show(struct seq_file *m, void *v)
 {
-	struct trace_info *trace = m->private;
+	struct gtsc_channel *ch = m->private;
 	struct gtsc_stats stats;
 
 	scoped_guard(mutex, &gtsc_mutex)
-		gtsc_get_stats(trace, &stats);
+		gtsc_get_stats(ch, &stats);
 
 	seq_printf(m, "written %llu\n", stats.written);
 	seq_printf(m, "read %llu\n", stats.read);
@@ -329,19 +491,33 @@ DEFINE_SHOW_ATTRIBUTE(stats);
 
 static int flags_show(struct seq_file *m, void *v)
 {
-	struct trace_info *trace = m->private;
+	struct gtsc_channel *ch = m->private;
 
-	seq_puts(m, trace->flags & TRACE_GLOBAL_CHANNEL ? "global" : "percpu");
-	seq_puts(m, trace->flags & TRACE_FLIGHT_CHANNEL ? " flight" : " normal");
-	if (trace->flags & TRACE_HEADER_CHANNEL)
+	seq_puts(m, ch->flags & GTSC_GLOBAL ? "global" : "percpu");
+	seq_puts(m, ch->flags & GTSC_FLIGHT ? " flight" : " normal");
+	if (ch->flags & GTSC_HEADER)
 		seq_puts(m, " header");
-	if (trace->flags & TRACE_PANIC_CHANNEL)
+	if (ch->flags & GTSC_PANIC)
 		seq_puts(m, " panic");
 	seq_putc(m, '\n');
 
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(flags);
+
+/* format */
+
+static int format_show(struct seq_file *m, void *v)
+{
+	struct gtsc_channel *ch = m->private;
+
+	guard(mutex)(&gtsc_mutex);
+	if (ch->format)
+		seq_printf(m, "%s\n", ch->format);
+
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(format);
 
 /* rewind */
 
@@ -363,13 +539,14 @@ static const struct file_operations rewind_fops = {
 
 /* All of them */
 
-static void create_trace_file(struct trace_info *trace, unsigned int cpu)
+static void create_trace_files(struct gtsc_channel *ch, unsigned int cpu)
 {
-	char name[16];
+	char name[24];
 
 	snprintf(name, sizeof(name), "trace%u", cpu);
-	debugfs_create_file_unsafe(name, 0400, trace->dir, gtsc_reader(trace, cpu),
-				   &trace_file_fops);
+	debugfs_create_file_unsafe(name, 0400, ch->dir, gtsc_reader(ch, cpu), &trace_file_fops);
+	snprintf(name, sizeof(name), "buffer%u", cpu);
+	debugfs_create_file_unsafe(name, 0400, ch->dir, gtsc_reader(ch, cpu), &buffer_file_fops);
 }
 
 static enum cpuhp_state hotplug_state;
@@ -377,27 +554,34 @@ static enum cpuhp_state hotplug_state;
 /* Also called for each CPU that is online when the channel is set up */
 static int prepare_cpu(unsigned int cpu, struct hlist_node *node)
 {
-	struct trace_info *trace = hlist_entry(node, struct trace_info, hotplug_node);
+	struct gtsc_channel *ch = hlist_entry(node, struct gtsc_channel, hotplug_node);
+	struct gtsc_cpu *c = gtsc_cpu(ch, cpu);
+	int ret;
 
-	if (trace->flags & TRACE_PANIC_CHANNEL) {
-		guard(mutex)(&gtsc_reader(trace, cpu)->lock);
-		gtsc_prepare_dump(trace, cpu);
-	}
+	/* One that comes later comes without a buffer: its records are dropped */
+	ret = gtsc_add_cpu(ch, cpu);
+	if (ret && !ch->hotplug_added)
+		return ret;
 
-	/* The file of a CPU stays when it goes */
-	if (!(trace->flags & TRACE_GLOBAL_CHANNEL) &&
-	    !cpumask_test_and_set_cpu(cpu, trace->files))
-		create_trace_file(trace, cpu);
+	/* The files of a CPU stay when it goes */
+	if (!c->has_file && !(ch->flags & GTSC_GLOBAL))
+		create_trace_files(ch, cpu);
+	c->has_file = true;
 
 	return 0;
 }
 
 /* Prepare the CPUs that are on-line, and those that come later */
-VISIBLE_IF_KUNIT int gtsc_add_cpus(struct trace_info *trace)
+VISIBLE_IF_KUNIT int gtsc_add_cpus(struct gtsc_channel *ch)
 {
-	KUNIT_STATIC_STUB_REDIRECT(gtsc_add_cpus, trace);
+	int ret;
 
-	return cpuhp_state_add_instance(hotplug_state, &trace->hotplug_node);
+	KUNIT_STATIC_STUB_REDIRECT(gtsc_add_cpus, ch);
+
+	ret = cpuhp_state_add_instance(hotplug_state, &ch->hotplug_node);
+	ch->hotplug_added = !ret;
+
+	return ret;
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_add_cpus);
 
@@ -405,61 +589,64 @@ EXPORT_SYMBOL_IF_KUNIT(gtsc_add_cpus);
  * Fails only while there are no files but trace files: to remove others is to wait
  * for tasks that may be waiting for gtsc_mutex.
  */
-static int create_trace_files(struct trace_info *trace)
+static int create_all_trace_files(struct gtsc_channel *ch)
 {
 	int ret;
 
-	if (trace->flags & TRACE_GLOBAL_CHANNEL)
-		create_trace_file(trace, 0);
+	if (ch->flags & GTSC_GLOBAL)
+		create_trace_files(ch, 0);
 
-	ret = gtsc_add_cpus(trace);
+	ret = gtsc_add_cpus(ch);
 	if (ret) {
-		debugfs_remove(trace->dir);
-		if (trace->group->single)
-			trace->group->dir = NULL;
+		debugfs_remove(ch->dir);
+		if (ch->group->single)
+			ch->group->dir = NULL;
 	}
 
 	return ret;
 }
 
-int gtsc_create_files(struct trace_info *trace)
+int gtsc_create_files(struct gtsc_channel *ch)
 {
-	struct trace_group *group = trace->group;
+	struct gtsc_group *group = ch->group;
 	struct dentry *dir = group->dir;
 	int ret;
 
 	lockdep_assert_held(&gtsc_mutex);
 
 	if (!group->single)
-		dir = debugfs_create_dir(trace->name, group->dir);
+		dir = debugfs_create_dir(ch->name, group->dir);
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
 
-	trace->dir = dir;
-	ret = create_trace_files(trace);
+	ch->dir = dir;
+	ret = create_all_trace_files(ch);
 	if (ret)
 		return ret;
 
-	debugfs_create_file("state", 0600, dir, trace, &state_fops);
-	debugfs_create_file("sub_size", 0600, dir, trace, &sub_size_fops);
-	debugfs_create_file("nr_sub", 0600, dir, trace, &nr_sub_fops);
-	debugfs_create_file("dropped", 0444, dir, trace, &dropped_fops);
-	debugfs_create_file("stats", 0444, dir, trace, &stats_fops);
-	debugfs_create_file("flags", 0444, dir, trace, &flags_fops);
-	if (trace->flags & TRACE_FLIGHT_CHANNEL)
-		debugfs_create_file("rewind", 0200, dir, trace, &rewind_fops);
+	debugfs_create_file("state", 0600, dir, ch, &state_fops);
+	debugfs_create_file("sub_size", 0600, dir, ch, &sub_size_fops);
+	debugfs_create_file("nr_sub", 0600, dir, ch, &nr_sub_fops);
+	debugfs_create_file("size", 0600, dir, ch, &size_fops);
+	debugfs_create_file("watermark", 0600, dir, ch, &watermark_fops);
+	debugfs_create_file("format", 0444, dir, ch, &format_fops);
+	debugfs_create_file("dropped", 0444, dir, ch, &dropped_fops);
+	debugfs_create_file("stats", 0444, dir, ch, &stats_fops);
+	debugfs_create_file("flags", 0444, dir, ch, &flags_fops);
+	if (ch->flags & GTSC_FLIGHT)
+		debugfs_create_file("rewind", 0200, dir, ch, &rewind_fops);
 
 	return 0;
 }
 
 /* Waits for tasks in operations of the files, except the trace files */
-void gtsc_remove_files(struct trace_info *trace)
+void gtsc_remove_files(struct gtsc_channel *ch)
 {
-	cpuhp_state_remove_instance_nocalls(hotplug_state, &trace->hotplug_node);
-	debugfs_remove(trace->dir);
+	cpuhp_state_remove_instance_nocalls(hotplug_state, &ch->hotplug_node);
+	debugfs_remove(ch->dir);
 }
 
-void gtsc_create_group_files(struct trace_group *group)
+void gtsc_create_group_files(struct gtsc_group *group)
 {
 	debugfs_create_file("state", 0600, group->dir, group, &group_state_fops);
 }

@@ -5,13 +5,14 @@
  *	core.c		sets traces and channels up, and ends them
  *	files.c		the files in debugfs
  *	dump.c		the console in a panic
- *	channel.c	the memory of a channel
  *	state.c		starting and stopping
- *	size.c		the ring buffer, its size and counters
+ *	size.c		the buffers, their size and counters
+ *	channel.c	the memory of a channel
+ *	map.c		trace files as memory				read.h
  *	read.c		reading trace files				read.h
  *	source.c	the records of one CPU				read.h
- *	page.c		the records in a sub-buffer			page.h
  *	write.c		the functions that write: <linux/gtsc.h>
+ *	buffer.c	the buffer of one CPU				buffer.h
  *
  * Calls go down this list.
  */
@@ -27,30 +28,17 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 
-#include <asm/local.h>
+#include "buffer.h"
 
 struct dentry;
 struct gtsc_reader;
 struct gtsc_root;
-struct gtsc_source;
-
-/* The largest sub-buffer is PAGE_SIZE << GTSC_MAX_ORDER, as in tracefs */
-#define GTSC_MAX_ORDER		7
 
 enum gtsc_state {
 	GTSC_SETUP,
 	GTSC_RUNNING,
 	GTSC_STOPPED,
 	GTSC_NR_STATES,
-};
-
-/* What writers of a CPU use beside the ring buffer */
-struct gtsc_cpu {
-	struct gtsc_reader	*reader;	/* of the file with this CPU's records */
-	bool			waiting;	/* a task polls that file */
-	struct irq_work		wake;
-	local_t			refused;	/* by the ring buffer */
-	local_t			too_big;
 };
 
 struct gtsc_stats {
@@ -63,41 +51,48 @@ struct gtsc_stats {
 	u64	nested;
 };
 
+/* What writers look up */
+struct gtsc_cpu_buffer {
+	struct gtsc_buffer	*buffer;
+};
+
 /* A channel */
-struct trace_info {
-	/* The buffer for writers, NULL while the channel is not running */
-	struct trace_buffer	*live;
-	/* Set with gtsc_mutex and the locks of all readers held, not while running */
-	size_t			max_len;
-	struct trace_buffer	*buffer;
+struct gtsc_channel {
+	/* The buffers for writers, NULL while the channel is not running */
+	struct gtsc_cpu_buffer __percpu *live;
+	struct gtsc_cpu_buffer __percpu *buffers;
 	struct gtsc_cpu __percpu *cpu;
 	unsigned int		flags;
 
-	/* Protected by gtsc_mutex */
+	/* Protected by gtsc_mutex; the sizes also by the hotplug lock */
 	enum gtsc_state		state;
 	unsigned int		order;
 	unsigned int		nr_sub;
+	unsigned int		watermark;
 	bool			dying;
+	char			*format;
+	void			(*fn)(bool on, void *data);
+	void			*fn_data;
 	struct list_head	node;		/* in the group */
 	struct list_head	panic_node;
 
-	char			name[TRACE_NAME_MAX + 1];
-	struct trace_group	*group;
+	char			name[GTSC_NAME_MAX + 1];
+	struct gtsc_group	*group;
 	struct dentry		*dir;
 	struct hlist_node	hotplug_node;
-	cpumask_var_t		files;		/* CPUs that have one */
+	bool			hotplug_added;
+	/* CPUs that have a buffer, or had one when the sizes were changed */
+	cpumask_var_t		cpus;
 	/* All writers are done and the files have been removed */
 	bool			ended;
 
 	/* One for the provider, and one for each open trace file */
 	struct kref		ref;
-	struct gtsc_reader	*readers;
-	struct gtsc_source	*sources;
 };
 
 /* A trace: one channel, or several in directories of their own */
-struct trace_group {
-	char			name[TRACE_NAME_MAX + 1];
+struct gtsc_group {
+	char			name[GTSC_NAME_MAX + 1];
 	struct gtsc_root	*root;
 	struct dentry		*dir;
 	struct list_head	node;		/* in the root */
@@ -110,44 +105,62 @@ struct trace_group {
 extern struct mutex gtsc_mutex;
 extern const char * const gtsc_state_names[GTSC_NR_STATES];
 
-static inline unsigned int gtsc_sub_size(struct trace_info *trace)
+static inline unsigned int gtsc_sub_size(struct gtsc_channel *ch)
 {
-	return PAGE_SIZE << trace->order;
+	return PAGE_SIZE << ch->order;
+}
+
+/* Of a CPU that never was on-line, or for which there was no memory: has no room */
+extern struct gtsc_buffer gtsc_no_buffer;
+
+static inline bool gtsc_has_buffer(struct gtsc_channel *ch, unsigned int cpu)
+{
+	return per_cpu_ptr(ch->buffers, cpu)->buffer != &gtsc_no_buffer;
+}
+
+static inline struct gtsc_buffer *gtsc_buffer(struct gtsc_channel *ch, unsigned int cpu)
+{
+	return gtsc_has_buffer(ch, cpu) ? per_cpu_ptr(ch->buffers, cpu)->buffer : NULL;
 }
 
 /* Files */
-int gtsc_create_files(struct trace_info *trace);
-void gtsc_remove_files(struct trace_info *trace);
-void gtsc_create_group_files(struct trace_group *group);
+int gtsc_create_files(struct gtsc_channel *ch);
+void gtsc_remove_files(struct gtsc_channel *ch);
+void gtsc_create_group_files(struct gtsc_group *group);
 int gtsc_init_files(void);
 void gtsc_exit_files(void);
 
 /* The console in a panic */
-void gtsc_add_dump(struct trace_info *trace);
-void gtsc_del_dump(struct trace_info *trace);
+void gtsc_add_dump(struct gtsc_channel *ch);
+void gtsc_del_dump(struct gtsc_channel *ch);
 void gtsc_init_dump(void);
 void gtsc_exit_dump(void);
 
 /* Channels */
-struct trace_info *gtsc_alloc(const char *name, unsigned int sub_size,
-			      unsigned int nr_sub, unsigned int flags);
-void gtsc_get(struct trace_info *trace);
-void gtsc_put(struct trace_info *trace);
+struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigned int nr_sub,
+				unsigned int flags);
+void gtsc_get(struct gtsc_channel *ch);
+void gtsc_put(struct gtsc_channel *ch);
 
 /* Starting and stopping */
-int gtsc_set_state(struct trace_info *trace, enum gtsc_state state);
-int gtsc_group_set_state(struct trace_group *group, enum gtsc_state state);
-void gtsc_end_writers(struct trace_info *trace);
+enum gtsc_state gtsc_get_state(struct gtsc_channel *ch);
+int gtsc_set_state(struct gtsc_channel *ch, enum gtsc_state state);
+int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state);
+void gtsc_end_writers(struct gtsc_channel *ch);
 
 /* Sizes and counters */
-int gtsc_init_buffer(struct trace_info *trace, unsigned int sub_size, unsigned int nr_sub);
-int gtsc_resize(struct trace_info *trace, unsigned int sub_size, unsigned int nr_sub);
-void gtsc_get_stats(struct trace_info *trace, struct gtsc_stats *stats);
+struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffers(void);
+void gtsc_free_buffers(struct gtsc_cpu_buffer __percpu *buffers);
+int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub);
+int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu);
+int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
+		     bool discard);
+void gtsc_get_stats(struct gtsc_channel *ch, struct gtsc_stats *stats);
 
 #if IS_ENABLED(CONFIG_KUNIT)
 int gtsc_check_name(const char *name);
 int gtsc_order(unsigned int sub_size);
-int gtsc_add_cpus(struct trace_info *trace);
+int gtsc_add_cpus(struct gtsc_channel *ch);
 #endif
 
 #endif /* _KERNEL_TRACE_GTSC_H */

@@ -9,6 +9,7 @@
  *	cleanup N	end it, whether it is being written to or not
  *	start N		start it
  *	stop N		stop it
+ *	freeze N	stop it as in an NMI
  *	write N COUNT WHO SIZE
  *			write COUNT records on each CPU, of up to SIZE bytes, in
  *			the contexts WHO: 1 a task, 2 a timer interrupt, 4 an NMI;
@@ -18,6 +19,8 @@
  *	rest N		end it
  *	text N LEN	a formatted record of LEN characters
  *	big N LEN	a record of LEN bytes
+ *	plain N COUNT LEN
+ *			COUNT records of LEN bytes, at most 4096, from one task
  *	nest N DEPTH	DEPTH records, each within the one before, in one context
  *
  * and "counts" shows for each channel: attempts, records written, discarded.
@@ -96,7 +99,7 @@ struct load_cpu {
 
 /* Changed by one "do" at a time; kernel_param_lock() */
 static struct load_channel {
-	struct trace_info	*trace;
+	struct gtsc_channel	*trace;
 	struct load_cpu __percpu *cpu;
 	unsigned int		who;
 	unsigned int		size;
@@ -134,25 +137,31 @@ static u32 length_of(struct load_channel *ch, u64 seq)
 
 static void write_one(struct load_channel *ch, enum who who)
 {
-	struct load_count *count = &raw_cpu_ptr(ch->cpu)->count[who];
-	u64 seq = ++count->attempts;
-	u32 len = length_of(ch, seq);
-	struct trace_record record;
-	struct trace_info *trace;
+	struct gtsc_channel *trace;
+	struct gtsc_record record;
+	struct load_count *count;
+	u64 seq;
+	u32 len;
 
-	/* trace_cleanup() waits for writers that have preemption disabled */
+	/*
+	 * gtsc_cleanup() waits for writers that have preemption disabled. The task of a CPU
+	 * that goes runs on another one, and writes with its numbers.
+	 */
 	guard(preempt_notrace)();
 
+	count = &raw_cpu_ptr(ch->cpu)->count[who];
+	seq = ++count->attempts;
+	len = length_of(ch, seq);
 	trace = READ_ONCE(ch->trace);
-	if (!trace || !trace_reserve(trace, &record, len))
+	if (!trace || !gtsc_reserve(trace, &record, len))
 		return;
 
 	fill(record.data, len, who, seq);
 	if (seq % DISCARD_EVERY) {
-		trace_commit(trace, &record);
+		gtsc_commit(trace, &record);
 		count->written++;
 	} else {
-		trace_discard(trace, &record);
+		gtsc_discard(trace, &record);
 		count->discarded++;
 	}
 }
@@ -351,19 +360,19 @@ static int do_write(struct load_channel *ch, u64 count, unsigned int who, unsign
 static int do_setup(struct load_channel *ch, const char *root, const char *name,
 		    unsigned int sub_size, unsigned int nr_sub, unsigned int flags)
 {
-	struct trace_info *trace;
+	struct gtsc_channel *trace;
 
 	if (ch->trace)
 		return -EBUSY;
 
-	trace = trace_setup(root, name, sub_size, nr_sub, flags);
+	trace = gtsc_setup(root, name, sub_size, nr_sub, flags);
 	if (IS_ERR(trace))
 		return PTR_ERR(trace);
 
 	free_percpu(ch->cpu);
 	ch->cpu = alloc_percpu(struct load_cpu);
 	if (!ch->cpu) {
-		trace_cleanup(trace);
+		gtsc_cleanup(trace);
 		return -ENOMEM;
 	}
 	ch->trace = trace;
@@ -374,18 +383,18 @@ static int do_setup(struct load_channel *ch, const char *root, const char *name,
 /* The counts stay until the channel is set up again */
 static void do_cleanup(struct load_channel *ch)
 {
-	struct trace_info *trace = ch->trace;
+	struct gtsc_channel *trace = ch->trace;
 
 	/* Writers may still run */
 	WRITE_ONCE(ch->trace, NULL);
-	trace_cleanup(trace);
+	gtsc_cleanup(trace);
 	if (ch->busy)
 		stop_writers(ch);
 }
 
 static int do_text(struct load_channel *ch, unsigned int len)
 {
-	int ret = trace_printf(ch->trace, "%0*u\n", len - 1, len);
+	int ret = gtsc_printf(ch->trace, "%0*u\n", len - 1, len);
 
 	return ret == len ? 0 : ret < 0 ? ret : -EIO;
 }
@@ -394,20 +403,35 @@ static int do_big(struct load_channel *ch, unsigned int len)
 {
 	void *data __free(kvfree) = kvzalloc(len, GFP_KERNEL);
 
-	return data ? trace_write(ch->trace, data, len) : -ENOMEM;
+	return data ? gtsc_write(ch->trace, data, len) : -ENOMEM;
 }
 
-/* Returns after the last one has been refused, or all are committed */
+static int do_plain(struct load_channel *ch, unsigned int count, unsigned int len)
+{
+	static const u8 data[SZ_4K];
+
+	if (!len || len > sizeof(data))
+		return -EINVAL;
+
+	while (count--) {
+		gtsc_write(ch->trace, data, len);
+		cond_resched();
+	}
+
+	return 0;
+}
+
+/* Each has the number of those that are to come */
 static int do_nest(struct load_channel *ch, unsigned int depth)
 {
-	struct trace_record record;
+	struct gtsc_record record;
 	int ret;
 
-	if (!trace_reserve(ch->trace, &record, 1))
+	if (!gtsc_reserve(ch->trace, &record, 1))
 		return -ENOBUFS;
 	*(u8 *)record.data = depth;
 	ret = depth > 1 ? do_nest(ch, depth - 1) : 0;
-	trace_commit(ch->trace, &record);
+	gtsc_commit(ch->trace, &record);
 
 	return ret;
 }
@@ -422,9 +446,13 @@ static int do_numbers(struct load_channel *ch, const char *verb, const char *arg
 		return 0;
 	}
 	if (!strcmp(verb, "start"))
-		return trace_start(ch->trace);
+		return gtsc_start(ch->trace);
 	if (!strcmp(verb, "stop"))
-		return trace_stop(ch->trace);
+		return gtsc_stop(ch->trace);
+	if (!strcmp(verb, "freeze")) {
+		gtsc_freeze(ch->trace);
+		return 0;
+	}
 	if (!strcmp(verb, "write") && nr == 3)
 		return do_write(ch, a, b, c);
 	if (!strcmp(verb, "hammer") && nr == 2)
@@ -437,7 +465,8 @@ static int do_numbers(struct load_channel *ch, const char *verb, const char *arg
 		return do_text(ch, a);
 	if (!strcmp(verb, "big") && nr == 1)
 		return do_big(ch, a);
-
+	if (!strcmp(verb, "plain") && nr == 2)
+		return do_plain(ch, a, b);
 	if (!strcmp(verb, "nest") && nr == 1 && a && a <= 8)
 		return do_nest(ch, a);
 

@@ -12,7 +12,6 @@
 #include <linux/gtsc.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
-#include <linux/ring_buffer.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -21,224 +20,16 @@
 
 #define TEST_ROOT	"gtsc_kunit"
 
-/* Sub-buffers, written by hand as the ring buffer writes them */
-
-struct page_writer {
-	struct gtsc_page	*page;
-	unsigned int		pos;
-};
-
-static struct page_writer new_page(struct kunit *test, u64 time)
-{
-	struct page_writer w = { .page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL) };
-
-	KUNIT_ASSERT_NOT_NULL(test, w.page);
-	w.page->time = time;
-
-	return w;
-}
-
-static struct ring_buffer_event *put_event(struct page_writer *w, unsigned int type,
-					   unsigned int delta, unsigned int words)
-{
-	struct ring_buffer_event *event = (void *)(w->page->data + w->pos);
-
-	event->type_len = type;
-	event->time_delta = delta;
-	w->pos += sizeof(*event) + words * sizeof(u32);
-	local_set(&w->page->commit, w->pos);
-
-	return event;
-}
-
-/* A record of @len bytes, all of them @fill */
-static void put_record(struct page_writer *w, unsigned int delta, u32 len, u8 fill)
-{
-	unsigned int words = DIV_ROUND_UP(sizeof(struct gtsc_slot) + len, sizeof(u32));
-	struct ring_buffer_event *event;
-	struct gtsc_slot *slot;
-
-	if (words <= RINGBUF_TYPE_DATA_TYPE_LEN_MAX) {
-		event = put_event(w, words, delta, words);
-		slot = (struct gtsc_slot *)event->array;
-	} else {
-		event = put_event(w, 0, delta, words + 1);
-		event->array[0] = (words + 1) * sizeof(u32);
-		slot = (struct gtsc_slot *)(event->array + 1);
-	}
-	slot->len = len;
-	memset(slot->data, fill, len);
-}
-
-static void expect_record(struct kunit *test, struct gtsc_cursor *cursor, u64 time,
-			  u32 len, u8 fill)
-{
-	struct gtsc_record record;
-
-	KUNIT_ASSERT_TRUE(test, gtsc_next_in_page(cursor, &record));
-	KUNIT_EXPECT_EQ(test, record.time, time);
-	KUNIT_EXPECT_EQ(test, record.len, len);
-	KUNIT_EXPECT_NULL(test, memchr_inv(record.data, fill, len));
-}
-
-static void expect_end(struct kunit *test, struct gtsc_cursor *cursor)
-{
-	struct gtsc_record record;
-
-	KUNIT_EXPECT_FALSE(test, gtsc_next_in_page(cursor, &record));
-	KUNIT_EXPECT_FALSE(test, gtsc_next_in_page(cursor, &record));
-}
-
-static void test_page_lengths(struct kunit *test)
-{
-	struct page_writer w = new_page(test, 1000);
-	/* Around the largest record whose length is in its event's header */
-	static const u32 lengths[] = { 1, 2, 3, 4, 5, 7, 8, 13, 107, 108, 109, 112, 1024 };
-	struct gtsc_cursor cursor;
-
-	for (int i = 0; i < ARRAY_SIZE(lengths); i++)
-		put_record(&w, i, lengths[i], i + 1);
-
-	gtsc_open_page(&cursor, w.page);
-	for (int i = 0, time = 1000; i < ARRAY_SIZE(lengths); i++) {
-		time += i;
-		expect_record(test, &cursor, time, lengths[i], i + 1);
-	}
-	expect_end(test, &cursor);
-}
-
-/* The same lengths, in a page that the ring buffer has written */
-static void test_real_page(struct kunit *test)
-{
-	struct trace_buffer *buffer = ring_buffer_alloc(PAGE_SIZE, 0);
-	static const u32 lengths[] = { 1, 2, 3, 4, 5, 8, 13, 107, 108, 109, 111, 112, 113, 1024 };
-	struct buffer_data_read_page *page = NULL;
-	struct ring_buffer_event *event;
-	struct gtsc_cursor cursor;
-	struct gtsc_record record;
-	struct gtsc_slot *slot;
-	u64 before, time = 0;
-	int cpu, ret;
-
-	KUNIT_ASSERT_NOT_NULL(test, buffer);
-	before = ring_buffer_time_stamp(buffer);
-	migrate_disable();
-	cpu = smp_processor_id();
-	for (int i = 0; i < ARRAY_SIZE(lengths); i++) {
-		event = ring_buffer_lock_reserve(buffer, sizeof(*slot) + lengths[i]);
-		if (!event)
-			break;
-		slot = ring_buffer_event_data(event);
-		slot->len = lengths[i];
-		memset(slot->data, i + 1, lengths[i]);
-		if (i % 5 == 4)
-			ring_buffer_discard_commit(buffer, event);
-		else
-			ring_buffer_unlock_commit(buffer);
-	}
-	migrate_enable();
-
-	ret = ring_buffer_alloc_read_page(buffer, cpu, &page);
-	if (!ret)
-		ret = ring_buffer_read_page(buffer, page, PAGE_SIZE, cpu, 0);
-	KUNIT_EXPECT_GE(test, ret, 0);
-	if (ret < 0)
-		goto out;
-
-	gtsc_open_page(&cursor, ring_buffer_read_page_data(page));
-	for (int i = 0; i < ARRAY_SIZE(lengths); i++) {
-		if (i % 5 == 4)
-			continue;
-		KUNIT_EXPECT_TRUE(test, gtsc_next_in_page(&cursor, &record));
-		KUNIT_EXPECT_EQ(test, record.len, lengths[i]);
-		KUNIT_EXPECT_NULL(test, memchr_inv(record.data, i + 1, record.len));
-		KUNIT_EXPECT_GE(test, record.time, max(time, before));
-		time = record.time;
-	}
-	KUNIT_EXPECT_LE(test, time, ring_buffer_time_stamp(buffer));
-	expect_end(test, &cursor);
-out:
-	if (page)
-		ring_buffer_free_read_page(buffer, cpu, page);
-	ring_buffer_free(buffer);
-}
-
-static void test_page_times(struct kunit *test)
-{
-	const u64 base = 0x1800000000000000ULL + 5;
-	struct page_writer w = new_page(test, base);
-	struct ring_buffer_event *event;
-	struct gtsc_cursor cursor;
-
-	put_record(&w, 10, 8, 1);
-	event = put_event(&w, RINGBUF_TYPE_TIME_EXTEND, 3, 1);
-	event->array[0] = 2;
-	put_record(&w, 0, 8, 2);
-	/* 59 bits of the time; those above stay */
-	event = put_event(&w, RINGBUF_TYPE_TIME_STAMP, 7, 1);
-	event->array[0] = 100;
-	put_record(&w, 0, 8, 3);
-	put_record(&w, 1, 8, 4);
-
-	gtsc_open_page(&cursor, w.page);
-	expect_record(test, &cursor, base + 10, 8, 1);
-	expect_record(test, &cursor, base + 10 + (2ULL << 27) + 3, 8, 2);
-	expect_record(test, &cursor, 0x1800000000000000ULL + (100ULL << 27) + 7, 8, 3);
-	expect_record(test, &cursor, 0x1800000000000000ULL + (100ULL << 27) + 8, 8, 4);
-	expect_end(test, &cursor);
-}
-
-static void test_page_padding(struct kunit *test)
-{
-	struct page_writer w = new_page(test, 0);
-	struct ring_buffer_event *event;
-	struct gtsc_cursor cursor;
-
-	/* A discarded record has a time that others are counted from */
-	event = put_event(&w, RINGBUF_TYPE_PADDING, 5, 3);
-	event->array[0] = 12;
-	/* One that had none is told by 1 */
-	event = put_event(&w, RINGBUF_TYPE_PADDING, 1, 2);
-	event->array[0] = 8;
-	put_record(&w, 2, 4, 1);
-	/* And this is the rest of the page */
-	put_event(&w, RINGBUF_TYPE_PADDING, 0, 20);
-
-	gtsc_open_page(&cursor, w.page);
-	expect_record(test, &cursor, 7, 4, 1);
-	expect_end(test, &cursor);
-
-	w = new_page(test, 0);
-	gtsc_open_page(&cursor, w.page);
-	expect_end(test, &cursor);
-}
-
-static void test_page_flags(struct kunit *test)
-{
-	struct page_writer w = new_page(test, 0);
-	struct gtsc_cursor cursor;
-
-	put_record(&w, 1, 4, 1);
-	/* Records were lost before this page, and their number is behind its end */
-	local_set(&w.page->commit, w.pos | BIT(31) | BIT(30));
-	put_record(&w, 1, 4, 2);
-	local_set(&w.page->commit, 12 | BIT(31) | BIT(30));
-
-	gtsc_open_page(&cursor, w.page);
-	expect_record(test, &cursor, 1, 4, 1);
-	expect_end(test, &cursor);
-}
-
 /* Names and sizes */
 
 static void test_names(struct kunit *test)
 {
-	char name[TRACE_NAME_MAX + 2];
+	char name[GTSC_NAME_MAX + 2];
 
 	memset(name, 'x', sizeof(name));
-	name[TRACE_NAME_MAX + 1] = '\0';
+	name[GTSC_NAME_MAX + 1] = '\0';
 	KUNIT_EXPECT_EQ(test, gtsc_check_name(name), -ENAMETOOLONG);
-	name[TRACE_NAME_MAX] = '\0';
+	name[GTSC_NAME_MAX] = '\0';
 	KUNIT_EXPECT_EQ(test, gtsc_check_name(name), 0);
 	name[10] = '/';
 	KUNIT_EXPECT_EQ(test, gtsc_check_name(name), -EINVAL);
@@ -266,142 +57,208 @@ static void test_orders(struct kunit *test)
 
 static void test_setup_errors(struct kunit *test)
 {
-	struct trace_info *trace;
+	struct gtsc_channel *trace;
 
-	KUNIT_EXPECT_PTR_EQ(test, trace_setup(TEST_ROOT, "x", 0, 8, 0), ERR_PTR(-EINVAL));
-	KUNIT_EXPECT_PTR_EQ(test, trace_setup(TEST_ROOT, "x", 4096, 0, 0), ERR_PTR(-EINVAL));
-	KUNIT_EXPECT_PTR_EQ(test, trace_setup(TEST_ROOT, "x/y", 4096, 8, 0), ERR_PTR(-EINVAL));
-	KUNIT_EXPECT_PTR_EQ(test, trace_setup("", "x", 4096, 8, 0), ERR_PTR(-EINVAL));
-	KUNIT_EXPECT_PTR_EQ(test, trace_setup(TEST_ROOT, "x", 4096, 8, 0x100), ERR_PTR(-EINVAL));
-	KUNIT_EXPECT_PTR_EQ(test, trace_setup(TEST_ROOT, "x", 4096, 8, TRACE_PANIC_CHANNEL),
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "x", 0, 8, 0), ERR_PTR(-EINVAL));
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "x", 4096, 0, 0), ERR_PTR(-EINVAL));
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "x/y", 4096, 8, 0), ERR_PTR(-EINVAL));
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup("", "x", 4096, 8, 0), ERR_PTR(-EINVAL));
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "x", 4096, 8, 0x100), ERR_PTR(-EINVAL));
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "x", 4096, 8, GTSC_PANIC),
 			    ERR_PTR(-EINVAL));
-	KUNIT_EXPECT_PTR_EQ(test, trace_setup(TEST_ROOT, "x", SZ_512K, UINT_MAX, 0),
-			    ERR_PTR(-ENOMEM));
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "x", SZ_512K, UINT_MAX, 0),
+			    ERR_PTR(-EINVAL));
 
 	/* Nothing is left of them: the name is free */
-	trace = trace_setup(TEST_ROOT, "x", 4096, 8, 0);
+	trace = gtsc_setup(TEST_ROOT, "x", 4096, 8, 0);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
-	KUNIT_EXPECT_PTR_EQ(test, trace_setup(TEST_ROOT, "x", 4096, 8, 0), ERR_PTR(-EEXIST));
-	trace_cleanup(trace);
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "x", 4096, 8, 0), ERR_PTR(-EEXIST));
+	gtsc_cleanup(trace);
 }
 
 static void test_states(struct kunit *test)
 {
-	struct trace_info *trace = trace_setup(TEST_ROOT, "x", 4096, 8, 0);
-	struct trace_record record;
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 8, 0);
+	struct gtsc_record record;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
-	KUNIT_EXPECT_EQ(test, trace_stop(trace), -EINVAL);
-	KUNIT_EXPECT_FALSE(test, trace_running(trace));
-	KUNIT_EXPECT_EQ(test, trace_write(trace, "x", 1), -ESHUTDOWN);
-	KUNIT_EXPECT_NULL(test, trace_reserve(trace, &record, 1));
+	KUNIT_EXPECT_EQ(test, gtsc_stop(trace), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, gtsc_running(trace));
+	KUNIT_EXPECT_EQ(test, gtsc_write(trace, "x", 1), -ESHUTDOWN);
+	KUNIT_EXPECT_NULL(test, gtsc_reserve(trace, &record, 1));
 
-	KUNIT_EXPECT_EQ(test, trace_start(trace), 0);
-	KUNIT_EXPECT_EQ(test, trace_start(trace), -EINVAL);
-	KUNIT_EXPECT_TRUE(test, trace_running(trace));
-	KUNIT_EXPECT_EQ(test, trace_resize(trace, 4096, 16), -EBUSY);
+	KUNIT_EXPECT_EQ(test, gtsc_start(trace), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_start(trace), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, gtsc_running(trace));
+	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, 4096, 16), -EBUSY);
 
-	KUNIT_EXPECT_EQ(test, trace_stop(trace), 0);
-	KUNIT_EXPECT_EQ(test, trace_stop(trace), -EINVAL);
-	KUNIT_EXPECT_EQ(test, trace_resize(trace, 4096, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, trace_resize(trace, (PAGE_SIZE << GTSC_MAX_ORDER) + 1, 8), -EINVAL);
-	KUNIT_EXPECT_EQ(test, trace_resize(trace, 8192, 16), 0);
-	KUNIT_EXPECT_EQ(test, trace_start(trace), 0);
-	trace_cleanup(trace);
+	KUNIT_EXPECT_EQ(test, gtsc_stop(trace), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_stop(trace), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, 4096, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, (PAGE_SIZE << GTSC_MAX_ORDER) + 1, 8), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, 8192, 16), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_start(trace), 0);
+	gtsc_cleanup(trace);
 }
 
 static void test_write(struct kunit *test)
 {
-	struct trace_info *trace = trace_setup(TEST_ROOT, "x", 4096, 2, 0);
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
 	char *data = kunit_kzalloc(test, 2 * PAGE_SIZE, GFP_KERNEL);
-	struct trace_record record;
+	struct gtsc_record record;
 	int nr = 0, ret;
 
 	KUNIT_ASSERT_NOT_NULL(test, data);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
-	KUNIT_ASSERT_EQ(test, trace_start(trace), 0);
+	KUNIT_ASSERT_EQ(test, gtsc_start(trace), 0);
 
-	KUNIT_EXPECT_EQ(test, trace_write(trace, data, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, trace_write(trace, data, 2 * PAGE_SIZE), -E2BIG);
-	KUNIT_EXPECT_EQ(test, trace_write(trace, data, SIZE_MAX), -E2BIG);
-	KUNIT_EXPECT_EQ(test, trace_printf(trace, "%d", 42), 2);
-	KUNIT_EXPECT_EQ(test, trace_printf(trace, "%*d", 127, 42), 127);
-	KUNIT_EXPECT_EQ(test, trace_printf(trace, "%*d", 128, 42), 128);
-	KUNIT_EXPECT_EQ(test, trace_printf(trace, "%*d", 1000, 42), 1000);
-	KUNIT_EXPECT_EQ(test, trace_printf(trace, "%*d", (int)PAGE_SIZE, 42), -E2BIG);
+	KUNIT_EXPECT_EQ(test, gtsc_write(trace, data, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_write(trace, data, 2 * PAGE_SIZE), -E2BIG);
+	KUNIT_EXPECT_EQ(test, gtsc_write(trace, data, SIZE_MAX), -E2BIG);
+	KUNIT_EXPECT_EQ(test, gtsc_printf(trace, "%d", 42), 2);
+	KUNIT_EXPECT_EQ(test, gtsc_printf(trace, "%*d", 127, 42), 127);
+	KUNIT_EXPECT_EQ(test, gtsc_printf(trace, "%*d", 128, 42), 128);
+	KUNIT_EXPECT_EQ(test, gtsc_printf(trace, "%*d", 1000, 42), 1000);
+	KUNIT_EXPECT_EQ(test, gtsc_printf(trace, "%*d", (int)PAGE_SIZE, 42), -E2BIG);
 
-	KUNIT_ASSERT_NOT_NULL(test, trace_reserve(trace, &record, 100));
+	KUNIT_ASSERT_NOT_NULL(test, gtsc_reserve(trace, &record, 100));
 	memset(record.data, 1, 100);
-	trace_trim(&record, 50);
-	trace_commit(trace, &record);
-	KUNIT_ASSERT_NOT_NULL(test, trace_reserve(trace, &record, 100));
-	trace_discard(trace, &record);
+	gtsc_trim(&record, 50);
+	gtsc_commit(trace, &record);
+	KUNIT_ASSERT_NOT_NULL(test, gtsc_reserve(trace, &record, 100));
+	gtsc_discard(trace, &record);
 
 	migrate_disable();
 	do {
-		ret = trace_write(trace, data, 100);
-	} while (!ret && nr++ < 1000);
+		ret = gtsc_write(trace, data, 100);
+	} while (!ret && nr++ < 2 * PAGE_SIZE / 100);
 	migrate_enable();
 	KUNIT_EXPECT_EQ(test, ret, -ENOBUFS);
 	kunit_info(test, "%d records of 100 bytes after the others\n", nr);
 
-	trace_cleanup(trace);
+	gtsc_cleanup(trace);
 }
 
-/* One in each context, and one more */
+/* However deep, until one of them has written around the buffer */
 static void test_nested(struct kunit *test)
 {
-	struct trace_info *trace = trace_setup(TEST_ROOT, "x", 4096, 2, 0);
-	struct trace_record record[3];
-	int before = preempt_count();
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, GTSC_FLIGHT);
+	struct gtsc_record record[8];
+	int before = preempt_count(), nr;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
-	KUNIT_ASSERT_EQ(test, trace_start(trace), 0);
+	KUNIT_ASSERT_EQ(test, gtsc_start(trace), 0);
 
-	KUNIT_EXPECT_NOT_NULL(test, trace_reserve(trace, &record[0], 8));
-	KUNIT_EXPECT_NOT_NULL(test, trace_reserve(trace, &record[1], 8));
-	KUNIT_EXPECT_NULL(test, trace_reserve(trace, &record[2], 8));
-	trace_discard(trace, &record[1]);
-	KUNIT_EXPECT_NOT_NULL(test, trace_reserve(trace, &record[1], 8));
-	memset(record[1].data, 0, 8);
-	trace_commit(trace, &record[1]);
-	memset(record[0].data, 0, 8);
-	trace_commit(trace, &record[0]);
+	for (nr = 0; nr < ARRAY_SIZE(record); nr++) {
+		if (!gtsc_reserve(trace, &record[nr], PAGE_SIZE / 3))
+			break;
+		memset(record[nr].data, 0, PAGE_SIZE / 3);
+	}
+	/* Two in each sub-buffer; the next one would overwrite the first */
+	KUNIT_EXPECT_EQ(test, nr, 4);
+	while (nr--)
+		gtsc_commit(trace, &record[nr]);
 	KUNIT_EXPECT_EQ(test, preempt_count(), before);
 
-	trace_cleanup(trace);
+	gtsc_cleanup(trace);
+}
+
+static void test_freeze(struct kunit *test)
+{
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, GTSC_FLIGHT);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	KUNIT_ASSERT_EQ(test, gtsc_start(trace), 0);
+	gtsc_freeze(trace);
+	KUNIT_EXPECT_FALSE(test, gtsc_running(trace));
+	KUNIT_EXPECT_EQ(test, gtsc_write(trace, "x", 1), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, gtsc_get_state(trace), GTSC_STOPPED);
+	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, 8192, 4), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_stop(trace), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_start(trace), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_write(trace, "x", 1), 0);
+	gtsc_freeze(trace);
+	gtsc_cleanup(trace);
+}
+
+static void count_switches(bool on, void *data)
+{
+	int *switches = data;
+
+	switches[on]++;
+}
+
+static void test_switch(struct kunit *test)
+{
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
+	int switches[2] = { };
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	gtsc_set_switch(trace, count_switches, switches);
+	gtsc_start(trace);
+	KUNIT_EXPECT_EQ(test, switches[true], 1);
+	gtsc_start(trace);
+	KUNIT_EXPECT_EQ(test, switches[true], 1);
+	gtsc_stop(trace);
+	KUNIT_EXPECT_EQ(test, switches[false], 1);
+	gtsc_start(trace);
+	gtsc_freeze(trace);
+	KUNIT_EXPECT_EQ(test, switches[false], 1);
+	/* Told of the stop that nobody was told of, and of the start */
+	gtsc_start(trace);
+	KUNIT_EXPECT_EQ(test, switches[false], 2);
+	KUNIT_EXPECT_EQ(test, switches[true], 3);
+	gtsc_cleanup(trace);
+	KUNIT_EXPECT_EQ(test, switches[false], 3);
+}
+
+static void test_format(struct kunit *test)
+{
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
+	char *long_format = kunit_kzalloc(test, GTSC_FORMAT_MAX + 2, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, long_format);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	memset(long_format, 'x', GTSC_FORMAT_MAX + 1);
+	KUNIT_EXPECT_EQ(test, gtsc_set_format(trace, long_format), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_set_format(trace, "text\n"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_set_format(trace, "text"), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_set_format(trace, "u32 a; char b[4]"), 0);
+	gtsc_start(trace);
+	KUNIT_EXPECT_EQ(test, gtsc_set_format(trace, "text"), -EBUSY);
+	gtsc_cleanup(trace);
 }
 
 static void test_group(struct kunit *test)
 {
-	struct trace_group *group = trace_group_setup(TEST_ROOT, "group");
-	struct trace_info *low, *high;
+	struct gtsc_group *group = gtsc_group_setup(TEST_ROOT, "group");
+	struct gtsc_channel *low, *high;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
-	KUNIT_EXPECT_EQ(test, trace_group_start(group), -EINVAL);
-	KUNIT_EXPECT_PTR_EQ(test, trace_setup(TEST_ROOT, "group", 4096, 8, 0),
+	KUNIT_EXPECT_EQ(test, gtsc_group_start(group), -EINVAL);
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "group", 4096, 8, 0),
 			    ERR_PTR(-EEXIST));
 
-	low = trace_group_channel(group, "low", 4096, 2, 0);
-	high = trace_group_channel(group, "high", 4096, 8, TRACE_FLIGHT_CHANNEL);
+	low = gtsc_group_channel(group, "low", 4096, 2, 0);
+	high = gtsc_group_channel(group, "high", 4096, 8, GTSC_FLIGHT);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, low);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, high);
-	KUNIT_EXPECT_PTR_EQ(test, trace_group_channel(group, "low", 4096, 2, 0),
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_group_channel(group, "low", 4096, 2, 0),
 			    ERR_PTR(-EEXIST));
-	KUNIT_EXPECT_PTR_EQ(test, trace_group_channel(group, "state", 4096, 2, 0),
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_group_channel(group, "state", 4096, 2, 0),
 			    ERR_PTR(-EEXIST));
 
-	KUNIT_EXPECT_EQ(test, trace_start(low), 0);
-	KUNIT_EXPECT_EQ(test, trace_group_start(group), 0);
-	KUNIT_EXPECT_EQ(test, trace_group_start(group), -EINVAL);
-	KUNIT_EXPECT_TRUE(test, trace_running(low) && trace_running(high));
-	KUNIT_EXPECT_EQ(test, trace_group_stop(group), 0);
-	KUNIT_EXPECT_FALSE(test, trace_running(low) || trace_running(high));
-	KUNIT_EXPECT_EQ(test, trace_group_stop(group), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_start(low), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_group_start(group), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_group_start(group), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, gtsc_running(low) && gtsc_running(high));
+	KUNIT_EXPECT_EQ(test, gtsc_group_stop(group), 0);
+	KUNIT_EXPECT_FALSE(test, gtsc_running(low) || gtsc_running(high));
+	KUNIT_EXPECT_EQ(test, gtsc_group_stop(group), -EINVAL);
 
-	trace_cleanup(low);
-	KUNIT_EXPECT_EQ(test, trace_group_start(group), 0);
-	trace_group_cleanup(group);
+	gtsc_cleanup(low);
+	KUNIT_EXPECT_EQ(test, gtsc_group_start(group), 0);
+	gtsc_group_cleanup(group);
 }
 
 /* Waking readers */
@@ -409,59 +266,57 @@ static void test_group(struct kunit *test)
 /* Records that interrupt one that is then discarded are complete when that is done */
 static void test_discard_wakes(struct kunit *test)
 {
-	struct trace_info *trace = trace_setup(TEST_ROOT, "x", 4096, 2, 0);
-	struct trace_record outer, inner;
-	struct gtsc_reader *reader;
-	struct gtsc_cpu *cpu;
-	bool waiting;
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
+	struct gtsc_record outer, inner;
+	struct gtsc_file file = { };
+	struct gtsc_buffer *b;
+	bool wake;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
-	KUNIT_ASSERT_EQ(test, trace_start(trace), 0);
+	KUNIT_ASSERT_EQ(test, gtsc_start(trace), 0);
 
-	KUNIT_ASSERT_NOT_NULL(test, trace_reserve(trace, &outer, 8));
-	cpu = this_cpu_ptr(trace->cpu);
-	reader = cpu->reader;
-	if (trace_reserve(trace, &inner, 8)) {
+	KUNIT_ASSERT_NOT_NULL(test, gtsc_reserve(trace, &outer, 8));
+	file.reader = gtsc_reader(trace, smp_processor_id());
+	b = gtsc_buffer(trace, smp_processor_id());
+	WRITE_ONCE(b->wake, true);
+	if (gtsc_reserve(trace, &inner, 8)) {
 		memset(inner.data, 0, 8);
-		trace_commit(trace, &inner);
+		gtsc_commit(trace, &inner);
 	}
-	WRITE_ONCE(cpu->waiting, true);
-	trace_discard(trace, &outer);
-	waiting = READ_ONCE(cpu->waiting);
+	/* Not yet: there is nothing to read before the outer one ends */
+	wake = READ_ONCE(b->wake);
+	gtsc_discard(trace, &outer);
 
-	KUNIT_EXPECT_FALSE(test, waiting);
-	KUNIT_EXPECT_TRUE(test, gtsc_poll(reader, NULL));
+	KUNIT_EXPECT_TRUE(test, wake);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(b->wake));
+	KUNIT_EXPECT_TRUE(test, gtsc_poll(&file));
 
-	trace_cleanup(trace);
+	gtsc_cleanup(trace);
 }
 
 struct late_writer {
-	struct trace_info	*trace;
-	struct gtsc_cpu		*cpu;
+	struct gtsc_channel	*trace;
+	struct gtsc_buffer	*buffer;
 	struct completion	ready;
 };
 
 /*
- * Writes as a CPU may that has its record in its store buffer while it looks at
- * @waiting: it sees it clear, and others do not see the record before some time
- * after they have set it.
+ * Writes as a CPU may that has its record in its store buffer while it looks at @wake: it
+ * sees it clear, and others do not see the record before some time after they have set it.
  */
 static int late_writer_fn(void *data)
 {
 	struct late_writer *w = data;
-	struct {
-		struct gtsc_slot	slot;
-		u8			data[4];
-	} record = { .slot.len = 4 };
 	unsigned long flags;
 
 	local_irq_save(flags);
 	complete(&w->ready);
 	/* Bounded, should the other CPU need this one */
-	for (int i = 0; i < 2000 && !READ_ONCE(w->cpu->waiting); i++)
+	for (int i = 0; i < 2000 && !READ_ONCE(w->buffer->wake); i++)
 		mdelay(1);
 	mdelay(20);
-	ring_buffer_write(w->trace->buffer, sizeof(record), &record);
+	WRITE_ONCE(w->buffer->wake, false);
+	gtsc_write(w->trace, "late", 4);
 	local_irq_restore(flags);
 
 	return 0;
@@ -469,6 +324,7 @@ static int late_writer_fn(void *data)
 
 static void test_poll_sees_late_record(struct kunit *test)
 {
+	struct gtsc_file file = { };
 	struct late_writer w = { };
 	struct task_struct *task;
 	unsigned int cpu, other;
@@ -479,10 +335,11 @@ static void test_poll_sees_late_record(struct kunit *test)
 		kunit_skip(test, "needs two CPUs");
 	set_cpus_allowed_ptr(current, cpumask_of(cpu));
 
-	w.trace = trace_setup(TEST_ROOT, "x", 4096, 2, 0);
+	w.trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, w.trace);
-	KUNIT_ASSERT_EQ(test, trace_start(w.trace), 0);
-	w.cpu = per_cpu_ptr(w.trace->cpu, other);
+	KUNIT_ASSERT_EQ(test, gtsc_start(w.trace), 0);
+	w.buffer = gtsc_buffer(w.trace, other);
+	file.reader = gtsc_reader(w.trace, other);
 	init_completion(&w.ready);
 
 	task = kthread_create_on_cpu(late_writer_fn, &w, other, "gtsc_test/%u");
@@ -492,10 +349,10 @@ static void test_poll_sees_late_record(struct kunit *test)
 	wait_for_completion(&w.ready);
 
 	/* If it were false, poll() would sleep, and nobody would wake it */
-	KUNIT_EXPECT_TRUE(test, gtsc_poll(gtsc_reader(w.trace, other), NULL));
+	KUNIT_EXPECT_TRUE(test, gtsc_poll(&file));
 
 	kthread_stop_put(task);
-	trace_cleanup(w.trace);
+	gtsc_cleanup(w.trace);
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 }
 
@@ -503,7 +360,7 @@ static void test_poll_sees_late_record(struct kunit *test)
 
 static struct file *opened;
 
-static int open_and_fail(struct trace_info *trace)
+static int open_and_fail(struct gtsc_channel *trace)
 {
 	opened = filp_open("/sys/kernel/debug/" TEST_ROOT "/x/trace0", O_RDONLY, 0);
 
@@ -512,19 +369,19 @@ static int open_and_fail(struct trace_info *trace)
 
 static void test_setup_fails_with_opener(struct kunit *test)
 {
-	struct gtsc_reader *reader;
+	struct gtsc_file *file;
 
 	kunit_activate_static_stub(test, gtsc_add_cpus, open_and_fail);
-	KUNIT_EXPECT_PTR_EQ(test, trace_setup(TEST_ROOT, "x", 4096, 8, TRACE_GLOBAL_CHANNEL),
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "x", 4096, 8, GTSC_GLOBAL),
 			    ERR_PTR(-ENOMEM));
 	kunit_deactivate_static_stub(test, gtsc_add_cpus);
 	if (IS_ERR(opened))
 		kunit_skip(test, "no debugfs");
 
 	/* The open file has the only reference; without it, closing is use after free */
-	reader = opened->private_data;
-	KUNIT_ASSERT_EQ(test, kref_read(&reader->trace->ref), 1);
-	KUNIT_EXPECT_FALSE(test, gtsc_poll(reader, opened));
+	file = opened->private_data;
+	KUNIT_ASSERT_EQ(test, kref_read(&file->reader->ch->ref), 1);
+	KUNIT_EXPECT_FALSE(test, gtsc_poll(file));
 	filp_close(opened, NULL);
 
 	/* The name is free again */
@@ -534,17 +391,15 @@ static void test_setup_fails_with_opener(struct kunit *test)
 }
 
 static struct kunit_case gtsc_test_cases[] = {
-	KUNIT_CASE(test_page_lengths),
-	KUNIT_CASE(test_real_page),
-	KUNIT_CASE(test_page_times),
-	KUNIT_CASE(test_page_padding),
-	KUNIT_CASE(test_page_flags),
 	KUNIT_CASE(test_names),
 	KUNIT_CASE(test_orders),
 	KUNIT_CASE(test_setup_errors),
 	KUNIT_CASE(test_states),
 	KUNIT_CASE(test_write),
 	KUNIT_CASE(test_nested),
+	KUNIT_CASE(test_freeze),
+	KUNIT_CASE(test_switch),
+	KUNIT_CASE(test_format),
 	KUNIT_CASE(test_group),
 	KUNIT_CASE(test_discard_wakes),
 	KUNIT_CASE(test_poll_sees_late_record),

@@ -7,51 +7,66 @@
  */
 
 #include <linux/cleanup.h>
+#include <linux/gfp.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/pipe_fs_i.h>
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
-#include <linux/ring_buffer.h>
-#include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/splice.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
-#include <uapi/linux/gtsc.h>
 #include <kunit/visibility.h>
 
 #include "gtsc.h"
 #include "read.h"
+
+/* Shorter records are gathered in a page, which is cheaper than to copy each by itself */
+#define MAX_GATHERED	512UL
 
 /* How often to fault the same memory in before it is -EFAULT */
 #define MAX_FAULT_TRIES	16
 
 static bool is_global(struct gtsc_reader *reader)
 {
-	return reader->trace->flags & TRACE_GLOBAL_CHANNEL;
+	return reader->ch->flags & GTSC_GLOBAL;
 }
 
-static void look_again(struct gtsc_reader *reader)
+/* The sources of a reader that have a record, by its time */
+
+static u64 next_time(const struct rb_node *node)
+{
+	const struct gtsc_source *source = rb_entry(node, struct gtsc_source, node);
+
+	return ((const struct gtsc_record_header *)(source->data + source->pos))->time;
+}
+
+static bool is_older(struct rb_node *a, const struct rb_node *b)
+{
+	return next_time(a) < next_time(b);
+}
+
+static void add_source(struct gtsc_reader *reader, struct rb_root_cached *sources,
+		       struct gtsc_source *source)
+{
+	if (gtsc_find_next(reader->ch, source))
+		rb_add_cached(&source->node, sources, is_older);
+}
+
+/* Those that have none now are not looked at again during this read() */
+static void find_sources(struct gtsc_reader *reader, struct rb_root_cached *sources)
 {
 	int cpu;
 
+	*sources = RB_ROOT_CACHED;
 	for_each_cpu(cpu, reader->cpus)
-		reader->trace->sources[cpu].empty = false;
+		add_source(reader, sources, gtsc_source(reader->ch, cpu));
 }
 
-/* The source with the oldest record, NULL if there is none */
-struct gtsc_source *gtsc_oldest(struct gtsc_reader *reader, bool keep)
+static struct gtsc_source *oldest(struct rb_root_cached *sources)
 {
-	struct gtsc_source *oldest = NULL;
-	int cpu;
-
-	for_each_cpu(cpu, reader->cpus) {
-		struct gtsc_source *source = &reader->trace->sources[cpu];
-
-		if (gtsc_find_next(reader->trace, source, keep) &&
-		    (!oldest || source->next.time < oldest->next.time))
-			oldest = source;
-	}
-
-	return oldest;
+	return rb_entry_safe(rb_first_cached(sources), struct gtsc_source, node);
 }
 
 /*
@@ -61,67 +76,41 @@ struct gtsc_source *gtsc_oldest(struct gtsc_reader *reader, bool keep)
  */
 static void move_horizon(struct gtsc_reader *reader)
 {
-	u64 now = trace_timestamp();
+	u64 now = gtsc_timestamp();
 
 	/* A channel that start() starts after this has only newer records */
 	smp_mb();
-	if (READ_ONCE(reader->trace->state) == GTSC_RUNNING)
+	/* Pairs with the release in stopped() */
+	if (smp_load_acquire(&reader->ch->state) == GTSC_RUNNING)
 		synchronize_rcu();
 
 	reader->horizon = now;
-	look_again(reader);
 }
 
 /* The record that @file has got a part of, or else the oldest one; NULL if none */
-static struct gtsc_source *next_source(struct gtsc_reader *reader, const struct file *file,
+static struct gtsc_source *next_source(struct gtsc_file *file, struct rb_root_cached *sources,
 				       bool may_wait)
 {
+	struct gtsc_reader *reader = file->reader;
 	struct gtsc_source *source;
 
 	/* Another file has got the head of the next record, and gets the rest */
 	if (reader->partial)
 		return reader->partial_file == file ? reader->partial : NULL;
 
-	source = gtsc_oldest(reader, true);
+	source = oldest(sources);
 	if (!is_global(reader))
 		return source;
 
-	while (source && source->next.time > reader->horizon) {
+	while (source && next_time(&source->node) > reader->horizon) {
 		if (!may_wait)
 			return NULL;
 		move_horizon(reader);
-		source = gtsc_oldest(reader, true);
+		find_sources(reader, sources);
+		source = oldest(sources);
 	}
 
 	return source;
-}
-
-static size_t header_size(struct trace_info *trace)
-{
-	return trace->flags & TRACE_HEADER_CHANNEL ?
-	       sizeof(struct gtsc_record_header) : 0;
-}
-
-/* Copy what has not been sent of the next record, as far as there is room for it */
-static size_t copy_record(const struct gtsc_source *source, size_t header_len,
-			  struct iov_iter *to)
-{
-	struct gtsc_record_header header = {
-		.len	= source->next.len,
-		.cpu	= source->cpu,
-		.time	= source->next.time,
-	};
-	size_t sent = source->sent, n;
-
-	if (sent < header_len) {
-		sent += copy_to_iter((u8 *)&header + sent, header_len - sent, to);
-		if (sent < header_len)
-			return sent - source->sent;
-	}
-	n = sent - header_len;
-
-	return sent - source->sent + copy_to_iter(source->next.data + n,
-						  source->next.len - n, to);
 }
 
 static void wake_pollers(struct gtsc_reader *reader)
@@ -130,7 +119,7 @@ static void wake_pollers(struct gtsc_reader *reader)
 }
 
 /* The next record is all there again, for any file */
-static void end_partial(struct gtsc_reader *reader)
+void gtsc_end_partial(struct gtsc_reader *reader)
 {
 	reader->partial = NULL;
 	reader->partial_file = NULL;
@@ -138,71 +127,182 @@ static void end_partial(struct gtsc_reader *reader)
 }
 
 /*
- * Copy the next record of @source, or as much of it as there is room for. Return
- * the number of bytes, or 0 if the memory is not present: a page fault may take as
- * long as user space likes, and must not be waited for with the lock held.
+ * Copy without page faults: they may take as long as user space likes, and must not be
+ * waited for with the lock held. Return @n, or 0 if the memory is not present.
  */
-static size_t send(struct gtsc_reader *reader, struct gtsc_source *source,
-		   const struct file *file, struct iov_iter *to)
+static size_t copy(const void *from, size_t n, struct iov_iter *to)
 {
-	size_t header = header_size(reader->trace);
-	size_t left = header + source->next.len - source->sent;
-	size_t want = min(left, iov_iter_count(to)), n;
-
-	lockdep_assert_held(&reader->lock);
+	size_t copied;
 
 	pagefault_disable();
-	n = copy_record(source, header, to);
+	copied = copy_to_iter(from, n, to);
 	pagefault_enable();
-	if (n < want) {
-		iov_iter_revert(to, n);
-		return 0;
-	}
+	if (copied == n)
+		return n;
+	iov_iter_revert(to, copied);
 
+	return 0;
+}
+
+/* The bytes of a record that a file gets */
+struct piece {
+	const void	*data;
+	size_t		len;
+};
+
+static struct piece piece_of(const struct gtsc_file *file, const struct gtsc_record_header *header)
+{
+	if (file->headers)
+		return (struct piece){ header, gtsc_record_size(header->len) };
+
+	return (struct piece){ header + 1, header->len };
+}
+
+static void consume_one(struct gtsc_source *source, const struct gtsc_record_header *header)
+{
+	gtsc_consume(source, gtsc_record_size(header->len), header->type == GTSC_RECORD);
+}
+
+/* Copy a part of a record, for which there is no room, or the rest of one */
+static size_t send_part(struct gtsc_file *file, struct gtsc_source *source,
+			const struct gtsc_record_header *header, struct iov_iter *to,
+			size_t *missing)
+{
+	struct gtsc_reader *reader = file->reader;
+	struct piece piece = piece_of(file, header);
+	size_t left = piece.len - source->sent, n;
+
+	*missing = min(left, iov_iter_count(to));
+	n = copy(piece.data + source->sent, *missing, to);
+	if (!n)
+		return 0;
+
+	*missing = 0;
 	if (n < left) {
 		source->sent += n;
 		reader->partial = source;
 		reader->partial_file = file;
 		return n;
 	}
-
-	gtsc_consume(source);
+	consume_one(source, header);
 	if (reader->partial)
-		end_partial(reader);
+		gtsc_end_partial(reader);
+
+	return n;
+}
+
+/* Copy records as they lie in the sub-buffer */
+static size_t send_run(struct gtsc_source *source, struct iov_iter *to, u64 until,
+		       size_t *missing)
+{
+	size_t run, n;
+	unsigned int nr;
+
+	run = gtsc_find_run(source, iov_iter_count(to), until, &nr);
+	n = copy(source->data + source->pos, run, to);
+	if (n)
+		gtsc_consume(source, n, nr);
+	else
+		*missing = run;
+
+	return n;
+}
+
+/* Copy the bytes of records: of as many as there is room for in a page, or of a long one */
+static size_t send_bytes(struct gtsc_file *file, struct gtsc_source *source,
+			 const struct gtsc_record_header *header, struct iov_iter *to,
+			 u64 until, size_t *missing)
+{
+	struct gtsc_reader *reader = file->reader;
+	size_t max = min(iov_iter_count(to), PAGE_SIZE), run, n;
+	const void *from = header + 1;
+	unsigned int nr = 1;
+
+	if (!reader->page)
+		reader->page = (void *)__get_free_page(GFP_KERNEL | __GFP_NOWARN);
+	if (reader->page && header->len <= min(max, MAX_GATHERED)) {
+		n = gtsc_gather(source, reader->page, max, until, &run, &nr);
+		from = reader->page;
+	} else {
+		n = header->len;
+		run = gtsc_record_size(n);
+	}
+
+	if (!copy(from, n, to)) {
+		*missing = n;
+		return 0;
+	}
+	gtsc_consume(source, run, nr);
 
 	return n;
 }
 
 /*
- * Copy records until there is no room for the next one. @first: not even a part of
- * a record has been copied yet. Return the number of bytes. @missing: 0, or how
- * many bytes of memory have to be made present to go on.
+ * Copy records of @source up to the time @until. @first: a part of a record, if there is no
+ * room for it. Return the number of bytes. @missing: 0, or how many bytes of memory have to
+ * be made present.
  */
-static size_t read_records(struct gtsc_reader *reader, const struct file *file,
-			   struct iov_iter *to, bool first, size_t *missing)
+static size_t send(struct gtsc_file *file, struct gtsc_source *source, struct iov_iter *to,
+		   bool first, u64 until, size_t *missing)
 {
-	size_t header = header_size(reader->trace);
+	const struct gtsc_record_header *header = source->data + source->pos;
+
+	lockdep_assert_held(&file->reader->lock);
+
+	if (source->sent || piece_of(file, header).len > iov_iter_count(to))
+		return first || source->sent ? send_part(file, source, header, to, missing) : 0;
+	if (file->headers)
+		return send_run(source, to, until, missing);
+
+	return send_bytes(file, source, header, to, until, missing);
+}
+
+/* Up to which time the records of a source that is not in @sources come next */
+static u64 time_of_others(struct gtsc_reader *reader, struct rb_root_cached *sources)
+{
+	struct gtsc_source *next = oldest(sources);
+
+	if (!is_global(reader))
+		return GTSC_NO_TIME;
+
+	return next ? min(next_time(&next->node), reader->horizon) : reader->horizon;
+}
+
+/*
+ * Copy records until there is no room for the next one. @first: not even a part of
+ * a record has been copied yet. Return the number of bytes. @missing: as in send().
+ */
+static size_t read_records(struct gtsc_file *file, struct iov_iter *to, bool first,
+			   size_t *missing)
+{
+	struct gtsc_reader *reader = file->reader;
+	struct rb_root_cached sources;
 	struct gtsc_source *source;
-	size_t copied = 0, left, n;
+	size_t copied = 0, n;
 
 	*missing = 0;
-	look_again(reader);
+	gtsc_end_range(file, false);
+	find_sources(reader, &sources);
 	while (iov_iter_count(to)) {
-		source = next_source(reader, file, first);
+		const struct gtsc_record_header *header;
+
+		source = next_source(file, &sources, first);
 		if (!source)
 			break;
 
-		left = header + source->next.len - source->sent;
-		if (!first && left > iov_iter_count(to))
-			break;
-
-		n = send(reader, source, file, to);
-		if (!n) {
-			*missing = min(left, iov_iter_count(to));
-			break;
+		header = source->data + source->pos;
+		rb_erase_cached(&source->node, &sources);
+		if (header->type == GTSC_LOST && !file->headers) {
+			consume_one(source, header);
+		} else {
+			n = send(file, source, to, first, time_of_others(reader, &sources),
+				 missing);
+			if (!n)
+				break;
+			copied += n;
+			first = false;
 		}
-		copied += n;
-		first = false;
+		add_source(reader, &sources, source);
 	}
 
 	return copied;
@@ -210,7 +310,6 @@ static size_t read_records(struct gtsc_reader *reader, const struct file *file,
 
 /**
  * gtsc_read - read records
- * @reader: the records of the file
  * @file: the file, as it was opened
  * @to: where to
  *
@@ -222,16 +321,16 @@ static size_t read_records(struct gtsc_reader *reader, const struct file *file,
  *
  * Return: bytes; 0 if there is nothing to read; -EFAULT; -ERESTARTSYS.
  */
-ssize_t gtsc_read(struct gtsc_reader *reader, const struct file *file,
-		  struct iov_iter *to)
+ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to)
 {
+	struct gtsc_reader *reader = file->reader;
 	size_t copied = 0, n, missing;
 	unsigned int tries = 0;
 
 	for (;;) {
 		if (mutex_lock_interruptible(&reader->lock))
 			return copied ?: -ERESTARTSYS;
-		n = read_records(reader, file, to, !copied, &missing);
+		n = read_records(file, to, !copied, &missing);
 		mutex_unlock(&reader->lock);
 
 		copied += n;
@@ -250,53 +349,192 @@ ssize_t gtsc_read(struct gtsc_reader *reader, const struct file *file,
 	}
 }
 
-/* A file that has got a part of a record is closed: others get all of that record */
-void gtsc_end_read(struct gtsc_reader *reader, const struct file *file)
+/* Splice */
+
+/* The pages of @run bytes, as far as there is room for them in @spd */
+static size_t add_pages(struct splice_pipe_desc *spd, const void *data, size_t run)
 {
+	size_t done = 0, n;
+
+	while (done < run && spd->nr_pages < spd->nr_pages_max) {
+		unsigned int offset = offset_in_page(data + done);
+
+		n = min(run - done, PAGE_SIZE - offset);
+		spd->pages[spd->nr_pages] = virt_to_page(data + done);
+		get_page(spd->pages[spd->nr_pages]);
+		spd->partial[spd->nr_pages].offset = offset;
+		spd->partial[spd->nr_pages].len = n;
+		spd->nr_pages++;
+		done += n;
+	}
+
+	return done;
+}
+
+static void release_page(struct splice_pipe_desc *spd, unsigned int i)
+{
+	put_page(spd->pages[i]);
+}
+
+/**
+ * gtsc_splice - give the pages with records to a pipe
+ * @file: the file, as it was opened
+ * @pipe: the pipe, which the caller has locked
+ * @len: bytes, at most
+ *
+ * Only whole records with their headers, of one CPU, which lie behind each other. The
+ * pages are not written to again before the pipe has released them, see gtsc_in_pipe().
+ *
+ * Context: process context, may sleep.
+ *
+ * Return: bytes; 0 if the records have to be copied, or there are none; -ERESTARTSYS.
+ */
+ssize_t gtsc_splice(struct gtsc_file *file, struct pipe_inode_info *pipe, size_t len)
+{
+	struct gtsc_reader *reader = file->reader;
+	struct page *pages[PIPE_DEF_BUFFERS];
+	struct partial_page partial[PIPE_DEF_BUFFERS];
+	struct splice_pipe_desc spd = {
+		.pages = pages, .partial = partial,
+		.ops = &nosteal_pipe_buf_ops, .spd_release = release_page,
+	};
+	struct gtsc_source *source;
+	size_t run, room;
+	unsigned int nr;
+	ssize_t ret;
+
+	if (is_global(reader) || !file->headers)
+		return 0;
+	if (mutex_lock_interruptible(&reader->lock))
+		return -ERESTARTSYS;
+
+	source = gtsc_source(reader->ch, cpumask_first(reader->cpus));
+	spd.nr_pages_max = min(pipe->max_usage - pipe_occupancy(pipe->head, pipe->tail),
+			       PIPE_DEF_BUFFERS);
+	ret = 0;
+	if (reader->partial || source->pinned || !spd.nr_pages_max ||
+	    !gtsc_find_next(reader->ch, source))
+		goto out;
+
+	room = spd.nr_pages_max * PAGE_SIZE - offset_in_page(source->data + source->pos);
+	run = gtsc_find_run(source, min(len, room), GTSC_NO_TIME, &nr);
+	if (!run)
+		goto out;
+	add_pages(&spd, source->data + source->pos, run);
+	ret = splice_to_pipe(pipe, &spd);
+	/* There is room for all: otherwise it has no reader, and -EPIPE is returned */
+	if (ret == run)
+		gtsc_consume(source, run, nr);
+out:
+	mutex_unlock(&reader->lock);
+
+	return ret;
+}
+
+/* @file is done with the range of records that GTSC_IOC_NEXT has returned */
+void gtsc_end_range(struct gtsc_file *file, bool read)
+{
+	struct gtsc_reader *reader = file->reader;
+
+	/* After a rewind, it begins elsewhere */
+	if (file->range && reader->partial_file == file) {
+		if (read)
+			gtsc_consume(reader->partial, file->range, file->range_nr);
+		gtsc_end_partial(reader);
+	}
+	file->range = 0;
+}
+
+/* A file that has got a part of a record is closed: others get all of that record */
+void gtsc_end_read(struct gtsc_file *file)
+{
+	struct gtsc_reader *reader = file->reader;
+
 	guard(mutex)(&reader->lock);
 
 	if (reader->partial_file != file)
 		return;
 
 	reader->partial->sent = 0;
-	end_partial(reader);
+	gtsc_end_partial(reader);
 }
 
-/* Whether a read of @file would return something */
-static bool is_readable(struct gtsc_reader *reader, const struct file *file)
+/* Waiting */
+
+/* Whether @source has something to read, and enough of it for a reader that waits */
+static bool is_ready(struct gtsc_reader *reader, struct gtsc_source *source)
 {
+	unsigned int watermark = READ_ONCE(reader->ch->watermark);
+
+	if (!gtsc_find_next(reader->ch, source))
+		return false;
+	if (!watermark || !gtsc_running(reader->ch) || source->at)
+		return true;
+
+	return !gtsc_reader_waits(source->buffer, source->taken ? source->mem : -1, watermark);
+}
+
+/* Whether a reader that waits for records is to be woken */
+static bool is_readable(struct gtsc_file *file)
+{
+	struct gtsc_reader *reader = file->reader;
+	int cpu;
+
 	lockdep_assert_held(&reader->lock);
 
 	if (reader->partial)
 		return reader->partial_file == file;
 
-	look_again(reader);
+	for_each_cpu(cpu, reader->cpus) {
+		if (is_ready(reader, gtsc_source(reader->ch, cpu)))
+			return true;
+	}
 
-	return gtsc_oldest(reader, true);
+	return false;
 }
 
 /* Whether another file than @file has got a part of a record */
-bool gtsc_is_held(struct gtsc_reader *reader, const struct file *file)
+bool gtsc_is_held(struct gtsc_file *file)
 {
+	struct gtsc_reader *reader = file->reader;
+
 	guard(mutex)(&reader->lock);
 
 	return reader->partial && reader->partial_file != file;
 }
 
-static void full_barrier(void *unused)
+static void check_wait(void *info)
 {
 	/* See arm_wake() */
 	smp_mb();
+	gtsc_check_wait(info);
+}
+
+/* Returns whether it was armed already */
+static bool arm(struct gtsc_reader *reader, struct gtsc_source *source)
+{
+	unsigned int watermark = READ_ONCE(reader->ch->watermark);
+	struct gtsc_buffer *b = source->buffer;
+
+	if (READ_ONCE(b->wake))
+		return true;
+	if (watermark)
+		gtsc_reader_waits(b, source->taken ? source->mem : -1, watermark);
+	else
+		WRITE_ONCE(b->wake, true);
+
+	return false;
 }
 
 /*
- * Have the next record that is committed wake those who poll the file.
+ * Have the next record that is committed wake those who poll the file, or the one that
+ * comes when as many sub-buffers are full as the watermark says.
  *
- * A writer commits its record and then looks at @waiting; a reader sets @waiting
- * and then looks for records. One of them has to see what the other has done. The
- * writer has no barrier between the two, so the reader interrupts its CPU: after
- * that, either the record is there, or its writer sees @waiting. Where @waiting is
- * set already, a reader that held the lock before has done so.
+ * A writer commits its record and then looks at @wake; a reader sets @wake and then looks
+ * for records. One of them has to see what the other has done. The writer has no barrier
+ * between the two, so the reader interrupts its CPU: after that, either the record is
+ * there, or its writer sees @wake. Where @wake is set already, a reader that held the
+ * lock before has done so.
  */
 static void arm_wake(struct gtsc_reader *reader)
 {
@@ -305,31 +543,32 @@ static void arm_wake(struct gtsc_reader *reader)
 	lockdep_assert_held(&reader->lock);
 
 	for_each_cpu(cpu, reader->cpus) {
-		struct gtsc_cpu *c = per_cpu_ptr(reader->trace->cpu, cpu);
+		struct gtsc_source *source = gtsc_source(reader->ch, cpu);
 
-		if (READ_ONCE(c->waiting))
-			continue;
-		WRITE_ONCE(c->waiting, true);
 		/* A CPU that is offline has no writer, and comes online with a barrier */
-		smp_call_function_single(cpu, full_barrier, NULL, true);
+		if (source->buffer && !arm(reader, source))
+			smp_call_function_single(cpu, check_wait, source->buffer, true);
 	}
 }
 
 /**
  * gtsc_poll - whether a read would return something
- * @reader: the records of the file
  * @file: the file, as it was opened
  *
- * If not, the next record that is committed wakes @reader->wait, which the caller
- * is in already.
+ * If not, the next record that is committed wakes the waitqueue of the reader, which the
+ * caller is in already. With a watermark, that is when as many sub-buffers are full.
  *
  * Context: process context, may sleep.
+ *
+ * Return: true if there is something to read, and enough of it.
  */
-bool gtsc_poll(struct gtsc_reader *reader, const struct file *file)
+bool gtsc_poll(struct gtsc_file *file)
 {
+	struct gtsc_reader *reader = file->reader;
+
 	guard(mutex)(&reader->lock);
 
-	if (is_readable(reader, file))
+	if (is_readable(file))
 		return true;
 
 	/* The end of another file's partial record wakes all */
@@ -338,139 +577,105 @@ bool gtsc_poll(struct gtsc_reader *reader, const struct file *file)
 
 	arm_wake(reader);
 
-	return is_readable(reader, file);
+	return is_readable(file);
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_poll);
 
 static void wake(struct irq_work *work)
 {
-	struct gtsc_cpu *cpu = container_of(work, struct gtsc_cpu, wake);
-
-	wake_pollers(cpu->reader);
+	wake_pollers(container_of(work, struct gtsc_cpu, wake)->reader);
 }
 
 /* A channel */
 
-static void init_reader(struct trace_info *trace, struct gtsc_reader *reader,
+static void init_reader(struct gtsc_channel *ch, struct gtsc_reader *reader,
 			const struct cpumask *cpus)
 {
-	reader->trace = trace;
+	reader->ch = ch;
 	reader->cpus = cpus;
 	mutex_init(&reader->lock);
 	init_waitqueue_head(&reader->wait);
 }
 
-int gtsc_init_readers(struct trace_info *trace)
+void gtsc_init_readers(struct gtsc_channel *ch)
 {
-	bool global = trace->flags & TRACE_GLOBAL_CHANNEL;
+	unsigned int first = cpumask_first(cpu_possible_mask);
+	bool global = ch->flags & GTSC_GLOBAL;
 	int cpu;
 
-	trace->readers = kcalloc(global ? 1 : nr_cpu_ids, sizeof(*trace->readers),
-				 GFP_KERNEL);
-	trace->sources = kcalloc(nr_cpu_ids, sizeof(*trace->sources), GFP_KERNEL);
-	if (!trace->readers || !trace->sources)
-		return -ENOMEM;
-
-	if (global)
-		init_reader(trace, trace->readers, cpu_possible_mask);
-
 	for_each_possible_cpu(cpu) {
-		struct gtsc_cpu *c = per_cpu_ptr(trace->cpu, cpu);
+		struct gtsc_cpu *c = gtsc_cpu(ch, cpu);
 
-		if (!global)
-			init_reader(trace, &trace->readers[cpu], cpumask_of(cpu));
-		trace->sources[cpu].cpu = cpu;
-		INIT_LIST_HEAD(&trace->sources[cpu].chunks);
-		c->reader = gtsc_reader(trace, cpu);
+		init_reader(ch, &c->own_reader, global ? ch->cpus : cpumask_of(cpu));
+		c->reader = &gtsc_cpu(ch, global ? first : cpu)->own_reader;
+		c->source.cpu = cpu;
+		INIT_LIST_HEAD(&c->source.held);
 		init_irq_work(&c->wake, wake);
 	}
-
-	return 0;
 }
 
-/* Free pages and chunks of the buffer, all records of which have been read */
-void gtsc_forget_pages(struct trace_info *trace)
+/* Nobody writes or reads any more */
+void gtsc_free_readers(struct gtsc_channel *ch)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct gtsc_source *source = &trace->sources[cpu];
-
-		gtsc_free_chunks(source);
-		source->cursor = (struct gtsc_cursor){ };
-		if (source->page)
-			ring_buffer_free_read_page(trace->buffer, cpu, source->page);
-		source->page = NULL;
+		irq_work_sync(&gtsc_cpu(ch, cpu)->wake);
+		free_page((unsigned long)gtsc_cpu(ch, cpu)->own_reader.page);
+		gtsc_free_held(gtsc_source(ch, cpu));
 	}
 }
 
-void gtsc_free_readers(struct trace_info *trace)
+static bool has_reader(struct gtsc_channel *ch, int cpu)
 {
-	int cpu;
-
-	if (trace->sources && trace->readers) {
-		gtsc_forget_pages(trace);
-		for_each_possible_cpu(cpu)
-			irq_work_sync(&per_cpu_ptr(trace->cpu, cpu)->wake);
-	}
-	kfree(trace->sources);
-	kfree(trace->readers);
-}
-
-static unsigned int nr_readers(struct trace_info *trace)
-{
-	return trace->flags & TRACE_GLOBAL_CHANNEL ? 1 : nr_cpu_ids;
+	return gtsc_reader(ch, cpu) == &gtsc_cpu(ch, cpu)->own_reader;
 }
 
 /* gtsc_mutex makes it safe to take the locks of all readers */
-void gtsc_lock_readers(struct trace_info *trace)
+void gtsc_lock_readers(struct gtsc_channel *ch)
 {
+	int cpu;
+
 	lockdep_assert_held(&gtsc_mutex);
 
-	for (unsigned int i = 0; i < nr_readers(trace); i++) {
-		if (trace->readers[i].trace)
-			mutex_lock_nest_lock(&trace->readers[i].lock, &gtsc_mutex);
+	for_each_possible_cpu(cpu) {
+		if (has_reader(ch, cpu))
+			mutex_lock_nest_lock(&gtsc_reader(ch, cpu)->lock, &gtsc_mutex);
 	}
 }
 
-void gtsc_unlock_readers(struct trace_info *trace)
+void gtsc_unlock_readers(struct gtsc_channel *ch)
 {
-	for (unsigned int i = 0; i < nr_readers(trace); i++) {
-		if (trace->readers[i].trace)
-			mutex_unlock(&trace->readers[i].lock);
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (has_reader(ch, cpu))
+			mutex_unlock(&gtsc_reader(ch, cpu)->lock);
 	}
 }
 
-void gtsc_wake_readers(struct trace_info *trace)
+void gtsc_wake_readers(struct gtsc_channel *ch)
 {
-	for (unsigned int i = 0; i < nr_readers(trace); i++) {
-		if (trace->readers[i].trace)
-			wake_up_interruptible_all(&trace->readers[i].wait);
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (has_reader(ch, cpu))
+			wake_up_interruptible_all(&gtsc_reader(ch, cpu)->wait);
 	}
 }
 
 /* The next read of any file starts with the oldest record that is held */
-void gtsc_rewind(struct trace_info *trace)
+void gtsc_rewind(struct gtsc_channel *ch)
 {
 	int cpu;
 
 	lockdep_assert_held(&gtsc_mutex);
 
-	gtsc_lock_readers(trace);
+	gtsc_lock_readers(ch);
 	for_each_possible_cpu(cpu) {
-		gtsc_rewind_source(&trace->sources[cpu]);
-		gtsc_reader(trace, cpu)->partial = NULL;
-		gtsc_reader(trace, cpu)->partial_file = NULL;
+		gtsc_rewind_source(gtsc_source(ch, cpu));
+		gtsc_end_partial(gtsc_reader(ch, cpu));
 	}
-	gtsc_unlock_readers(trace);
-	gtsc_wake_readers(trace);
-}
-
-/* Allocate the page of a CPU now: a panic cannot */
-void gtsc_prepare_dump(struct trace_info *trace, unsigned int cpu)
-{
-	struct gtsc_source *source = &trace->sources[cpu];
-
-	if (!source->page)
-		ring_buffer_alloc_read_page(trace->buffer, cpu, &source->page);
+	gtsc_unlock_readers(ch);
+	gtsc_wake_readers(ch);
 }

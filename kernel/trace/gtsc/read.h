@@ -1,110 +1,154 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reading: the records of a CPU (source.c) and trace files (read.c)
+ * Reading: the records of a CPU (source.c), trace files (read.c) and trace files as
+ * memory (map.c)
  */
 #ifndef _KERNEL_TRACE_GTSC_READ_H
 #define _KERNEL_TRACE_GTSC_READ_H
 
 #include <linux/atomic.h>
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/wait.h>
 
 #include "gtsc.h"
-#include "page.h"
 
 struct cpumask;
-struct file;
 struct iov_iter;
+struct pipe_inode_info;
+struct vm_area_struct;
 
-/* What the ring buffer of a CPU has counted */
-struct gtsc_counts {
-	unsigned long	written;
-	unsigned long	overwritten;
-	unsigned long	full;
+/* A sub-buffer of a flight channel that was read */
+struct gtsc_held {
+	struct list_head	node;
+	void			*data;
+	u32			from;
+	u32			used;
+	u64			nr;
 };
 
-/*
- * The records of one CPU, as the reader takes them out of the ring buffer. The lock
- * of the reader protects all but @cpu, @nr_read, @last and @total.
- */
+/* The records of one CPU. The lock of the reader protects all but @cpu and @nr_read. */
 struct gtsc_source {
-	unsigned int			cpu;
-	atomic64_t			nr_read;	/* read without the lock */
+	unsigned int		cpu;
+	atomic64_t		nr_read;	/* read without the lock */
 
-	/* Protected by gtsc_mutex: counters as read last, and their sums */
-	struct gtsc_counts		last;
-	struct {
-		u64			written;
-		u64			overwritten;
-		u64			full;
-	} total;
+	struct gtsc_buffer	*buffer;
 
-	struct buffer_data_read_page	*page;
-	struct gtsc_cursor		cursor;
-	/* The ring buffer had no record, do not look again during this read() */
-	bool				empty;
+	/* The sub-buffer that was taken last, and the memory that it has in @buffer */
+	bool			taken;
+	unsigned int		mem;
+	u32			from;		/* its first record */
+	/* Records that readers know to be lost, see put_lost() */
+	u64			lost;
 
-	struct gtsc_record		next;
-	bool				has_next;
-	/* @next is in @page, where it ends at @after; else it is in @chunk */
-	bool				from_page;
-	struct gtsc_cursor		after;
-	/* Bytes of @next and its header that have been copied to user space */
-	size_t				sent;
+	/* Where the next record is: in @at, or else in the sub-buffer that was taken */
+	struct gtsc_held	*at;
+	const void		*data;
+	u32			pos;
+	u32			end;
+	/* Bytes of the next record that have been copied to user space */
+	size_t			sent;
+	struct rb_node		node;		/* by the time of the next record */
 
-	/*
-	 * Flight channels only: records that a rewind makes readable again. Those
-	 * before @chunk_pos in @chunk, @nr_reread records, have been read.
-	 */
-	struct list_head		chunks;
-	unsigned int			nr_chunks;
-	struct gtsc_chunk		*chunk;
-	unsigned int			chunk_pos;
-	u64				nr_reread;
+	/* Flight channels only: what a rewind makes readable again */
+	struct list_head	held;
+	unsigned int		nr_held;
+	u64			nr_here;	/* read between the first record and @pos */
+	u64			nr_reread;	/* read, and held */
+
+	/* How often the memory of @buffer is mapped, and has to stay in it */
+	unsigned int		pinned;
 };
 
-/* A trace file: of one CPU, or of all of them for a global channel */
+struct gtsc_file;
+
+/* The records of one trace file: of one CPU, or of all of them for a global channel */
 struct gtsc_reader {
-	struct trace_info	*trace;
+	struct gtsc_channel	*ch;
 	const struct cpumask	*cpus;
 	struct mutex		lock;		/* nests in gtsc_mutex */
 	wait_queue_head_t	wait;
 	/* Global: all records up to this time have been committed */
 	u64			horizon;
 	/* The file that has got a part of the next record, and of which CPU */
-	const struct file	*partial_file;
+	const struct gtsc_file	*partial_file;
 	struct gtsc_source	*partial;
+	/* A page for records without headers on their way to user space */
+	void			*page;
 };
 
-static inline struct gtsc_reader *gtsc_reader(struct trace_info *trace, unsigned int cpu)
+/* A trace file that was opened */
+struct gtsc_file {
+	struct gtsc_reader	*reader;
+	bool			headers;
+	/* What GTSC_IOC_NEXT has returned last */
+	size_t			range;
+	unsigned int		range_nr;
+};
+
+/* What a channel has for each CPU */
+struct gtsc_cpu {
+	struct gtsc_counts	counts;
+	struct irq_work		wake;
+
+	struct gtsc_reader	*reader;	/* of the file with the records of this CPU */
+	struct gtsc_reader	own_reader;
+	struct gtsc_source	source;
+
+	/* Protected by gtsc_mutex: written to buffers that this CPU had before */
+	u64			written;
+	bool			has_file;	/* changed by hotplug callbacks only */
+};
+
+static inline struct gtsc_cpu *gtsc_cpu(struct gtsc_channel *ch, unsigned int cpu)
 {
-	return &trace->readers[trace->flags & TRACE_GLOBAL_CHANNEL ? 0 : cpu];
+	return per_cpu_ptr(ch->cpu, cpu);
+}
+
+static inline struct gtsc_source *gtsc_source(struct gtsc_channel *ch, unsigned int cpu)
+{
+	return &gtsc_cpu(ch, cpu)->source;
+}
+
+static inline struct gtsc_reader *gtsc_reader(struct gtsc_channel *ch, unsigned int cpu)
+{
+	return gtsc_cpu(ch, cpu)->reader;
 }
 
 /* One CPU: source.c */
-bool gtsc_find_next(struct trace_info *trace, struct gtsc_source *source, bool keep);
-void gtsc_consume(struct gtsc_source *source);
+const struct gtsc_record_header *gtsc_find_next(struct gtsc_channel *ch,
+						struct gtsc_source *source);
+size_t gtsc_find_run(const struct gtsc_source *source, size_t max, u64 until, unsigned int *nr);
+size_t gtsc_gather(const struct gtsc_source *source, void *to, size_t max, u64 until,
+		   size_t *run, unsigned int *nr);
+void gtsc_consume(struct gtsc_source *source, size_t size, unsigned int nr);
 void gtsc_rewind_source(struct gtsc_source *source);
-u64 gtsc_count_source(struct gtsc_source *source);
-void gtsc_free_chunks(struct gtsc_source *source);
+void gtsc_free_held(struct gtsc_source *source);
+bool gtsc_in_pipe(const void *data);
+void gtsc_set_buffer(struct gtsc_source *source, struct gtsc_buffer *buffer);
 
 /* One file: read.c */
-ssize_t gtsc_read(struct gtsc_reader *reader, const struct file *file,
-		  struct iov_iter *to);
-void gtsc_end_read(struct gtsc_reader *reader, const struct file *file);
-bool gtsc_poll(struct gtsc_reader *reader, const struct file *file);
-bool gtsc_is_held(struct gtsc_reader *reader, const struct file *file);
-struct gtsc_source *gtsc_oldest(struct gtsc_reader *reader, bool keep);
+ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to);
+ssize_t gtsc_splice(struct gtsc_file *file, struct pipe_inode_info *pipe, size_t len);
+void gtsc_end_read(struct gtsc_file *file);
+void gtsc_end_range(struct gtsc_file *file, bool read);
+void gtsc_end_partial(struct gtsc_reader *reader);
+bool gtsc_poll(struct gtsc_file *file);
+bool gtsc_is_held(struct gtsc_file *file);
+
+/* One file, as memory: map.c */
+int gtsc_map(struct gtsc_file *file, struct vm_area_struct *vma);
+int gtsc_next_range(struct gtsc_file *file, struct gtsc_range *range);
+void gtsc_forget_range(struct gtsc_file *file);
 
 /* All files of a channel: read.c */
-int gtsc_init_readers(struct trace_info *trace);
-void gtsc_free_readers(struct trace_info *trace);
-void gtsc_lock_readers(struct trace_info *trace);
-void gtsc_unlock_readers(struct trace_info *trace);
-void gtsc_forget_pages(struct trace_info *trace);
-void gtsc_wake_readers(struct trace_info *trace);
-void gtsc_rewind(struct trace_info *trace);
-void gtsc_prepare_dump(struct trace_info *trace, unsigned int cpu);
+void gtsc_init_readers(struct gtsc_channel *ch);
+void gtsc_free_readers(struct gtsc_channel *ch);
+void gtsc_lock_readers(struct gtsc_channel *ch);
+void gtsc_unlock_readers(struct gtsc_channel *ch);
+void gtsc_wake_readers(struct gtsc_channel *ch);
+void gtsc_rewind(struct gtsc_channel *ch);
 
 #endif /* _KERNEL_TRACE_GTSC_READ_H */

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic trace setup and control: the ring buffer of a channel, its size, and what it
- * has counted.
+ * Generic trace setup and control: the buffers of a channel, their size, and what has been
+ * counted.
  *
- * With gtsc_mutex held. A buffer is replaced with the locks of all readers held, while
- * the channel is not running.
+ * A CPU gets its buffer before it comes on-line for the first time, and keeps it. The
+ * buffers of all CPUs are replaced with gtsc_mutex, the hotplug lock and the locks of all
+ * readers held, while the channel is not running.
  */
 
 #include <linux/cleanup.h>
+#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/mm.h>
-#include <linux/ring_buffer.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <kunit/visibility.h>
 
@@ -28,221 +30,254 @@ VISIBLE_IF_KUNIT int gtsc_order(unsigned int sub_size)
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_order);
 
-static size_t sub_capacity(int order)
+int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub)
 {
-	return (PAGE_SIZE << order) - offsetof(struct gtsc_page, data);
-}
+	int order = gtsc_order(sub_size);
 
-static struct trace_buffer *alloc_buffer(unsigned int flags, int order,
-					 unsigned int nr_sub)
-{
-	struct trace_buffer *buffer;
-	unsigned long size;
-	int ret;
-
-	if (check_mul_overflow((unsigned long)nr_sub,
-			       (unsigned long)sub_capacity(order), &size))
-		return ERR_PTR(-EINVAL);
-	/* More than all memory: the ring buffer would allocate until memory is low */
-	if ((u64)nr_sub << order > totalram_pages())
-		return ERR_PTR(-ENOMEM);
-
-	/* Small at first: a change of the order allocates all sub-buffers again */
-	buffer = ring_buffer_alloc(PAGE_SIZE, flags & TRACE_FLIGHT_CHANNEL ?
-				   RB_FL_OVERWRITE : 0);
-	if (!buffer)
-		return ERR_PTR(-ENOMEM);
-
-	ring_buffer_set_clock(buffer, ktime_get_mono_fast_ns);
-	ret = ring_buffer_subbuf_order_set(buffer, order);
-	if (!ret)
-		ret = ring_buffer_resize(buffer, size, RING_BUFFER_ALL_CPUS);
-	if (ret < 0) {
-		ring_buffer_free(buffer);
-		return ERR_PTR(ret);
-	}
-
-	return buffer;
-}
-
-static void set_buffer(struct trace_info *trace, struct trace_buffer *buffer,
-		       int order, unsigned int nr_sub)
-{
-	trace->buffer = buffer;
-	trace->order = order;
-	trace->nr_sub = nr_sub;
-	trace->max_len = ring_buffer_max_event_size(buffer) - sizeof(struct gtsc_slot);
-}
-
-int gtsc_init_buffer(struct trace_info *trace, unsigned int sub_size, unsigned int nr_sub)
-{
-	struct trace_buffer *buffer;
-	int order;
-
-	order = gtsc_order(sub_size);
-	if (order < 0)
-		return order;
-	if (!nr_sub)
+	if (order < 0 || !nr_sub || nr_sub > GTSC_MAX_SUBS)
 		return -EINVAL;
-	nr_sub = max(nr_sub, 2U);
 
-	buffer = alloc_buffer(trace->flags, order, nr_sub);
-	if (IS_ERR(buffer))
-		return PTR_ERR(buffer);
-	set_buffer(trace, buffer, order, nr_sub);
+	/* More than all memory: pages would be allocated until memory is low */
+	if ((u64)nr_sub << order > totalram_pages())
+		return -ENOMEM;
 
 	return 0;
 }
 
-/* The counters of the ring buffer of one CPU, all of the same moment */
-static void read_counts(struct trace_buffer *buffer, int cpu, struct gtsc_counts *now)
+struct gtsc_buffer gtsc_no_buffer;
+EXPORT_SYMBOL_IF_KUNIT(gtsc_no_buffer);
+
+/* No buffers yet */
+struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffers(void)
 {
-	unsigned long read;
+	struct gtsc_cpu_buffer __percpu *buffers = alloc_percpu(struct gtsc_cpu_buffer);
+	int cpu;
 
-	/* Entries: records that were neither overwritten nor read */
-	do {
-		now->overwritten = ring_buffer_overrun_cpu(buffer, cpu);
-		read = ring_buffer_read_events_cpu(buffer, cpu);
-		now->written = ring_buffer_entries_cpu(buffer, cpu) + now->overwritten + read;
-	} while (now->overwritten != ring_buffer_overrun_cpu(buffer, cpu) ||
-		 read != ring_buffer_read_events_cpu(buffer, cpu));
+	if (!buffers)
+		return NULL;
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(buffers, cpu)->buffer = &gtsc_no_buffer;
 
-	now->full = ring_buffer_dropped_events_cpu(buffer, cpu) +
-		    ring_buffer_commit_overrun_cpu(buffer, cpu);
+	return buffers;
 }
 
-/* The counters of the ring buffer may wrap: add the differences */
-static void update_totals(struct trace_info *trace, int cpu)
+void gtsc_free_buffers(struct gtsc_cpu_buffer __percpu *buffers)
 {
-	struct gtsc_source *source = &trace->sources[cpu];
-	struct gtsc_counts now;
+	struct gtsc_buffer *b;
+	int cpu;
 
-	read_counts(trace->buffer, cpu, &now);
-	source->total.written += now.written - source->last.written;
-	source->total.overwritten += now.overwritten - source->last.overwritten;
-	source->total.full += now.full - source->last.full;
-	source->last = now;
+	if (!buffers)
+		return;
+	for_each_possible_cpu(cpu) {
+		b = per_cpu_ptr(buffers, cpu)->buffer;
+		if (b != &gtsc_no_buffer)
+			gtsc_buffer_free(b);
+	}
+	free_percpu(buffers);
 }
 
-void gtsc_get_stats(struct trace_info *trace, struct gtsc_stats *stats)
+static struct gtsc_buffer *alloc_buffer(struct gtsc_channel *ch, unsigned int cpu,
+					unsigned int order, unsigned int nr_sub)
 {
-	u64 refused = 0;
+	return gtsc_buffer_alloc(cpu, order, nr_sub, ch->flags & GTSC_FLIGHT,
+				 &gtsc_cpu(ch, cpu)->counts);
+}
+
+/* Make the buffer of a CPU, if it has none, before the CPU comes on-line */
+int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu)
+{
+	struct gtsc_buffer *b;
+
+	if (gtsc_has_buffer(ch, cpu))
+		return 0;
+
+	b = alloc_buffer(ch, cpu, ch->order, ch->nr_sub);
+	if (!b)
+		return -ENOMEM;
+
+	guard(mutex)(&gtsc_reader(ch, cpu)->lock);
+	gtsc_set_buffer(gtsc_source(ch, cpu), b);
+	cpumask_set_cpu(cpu, ch->cpus);
+	/* Pairs with the address dependency in gtsc_get_stats() */
+	smp_store_release(&per_cpu_ptr(ch->buffers, cpu)->buffer, b);
+
+	return 0;
+}
+
+static u64 count_written(struct gtsc_channel *ch, unsigned int cpu)
+{
+	struct gtsc_buffer *b = gtsc_buffer(ch, cpu);
+
+	return gtsc_cpu(ch, cpu)->written + (b ? gtsc_written(b) : 0);
+}
+
+void gtsc_get_stats(struct gtsc_channel *ch, struct gtsc_stats *stats)
+{
 	int cpu;
 
 	lockdep_assert_held(&gtsc_mutex);
 
 	memset(stats, 0, sizeof(*stats));
 	for_each_possible_cpu(cpu) {
-		struct gtsc_source *source = &trace->sources[cpu];
-		struct gtsc_cpu *c = per_cpu_ptr(trace->cpu, cpu);
+		struct gtsc_cpu *c = gtsc_cpu(ch, cpu);
 
-		/* @read first, so that it is not greater than @written */
-		stats->read += atomic64_read_acquire(&source->nr_read);
-		update_totals(trace, cpu);
-		stats->written += source->total.written;
-		stats->overwritten += source->total.overwritten;
-		stats->full += source->total.full;
-		stats->too_big += local_read(&c->too_big);
-		/* After @full: writers count @refused last */
-		refused += local_read(&c->refused);
+		/* @written last, so that it is not less than the sum of the others */
+		stats->read += atomic64_read_acquire(&c->source.nr_read);
+		stats->overwritten += local64_read(&c->counts.overwritten);
+		/* What is overwritten or read was written before */
+		smp_rmb();
+		stats->written += count_written(ch, cpu);
+		stats->full += local64_read(&c->counts.full);
+		stats->too_big += local64_read(&c->counts.too_big);
+		stats->nested += local64_read(&c->counts.nested);
 	}
 
-	stats->nested = refused > stats->full ? refused - stats->full : 0;
 	stats->unread = stats->written - stats->overwritten - stats->read;
 }
 
-/* Return the old buffer, which the caller frees without the locks of the readers */
-static struct trace_buffer *replace_buffer(struct trace_info *trace,
-					   struct trace_buffer *buffer,
-					   int order, unsigned int nr_sub)
+static int may_resize(struct gtsc_channel *ch, bool discard)
 {
-	struct trace_buffer *old = trace->buffer;
+	struct gtsc_stats stats;
+	int cpu;
+
+	if (ch->dying)
+		return -ENODEV;
+	if (gtsc_get_state(ch) == GTSC_RUNNING)
+		return -EBUSY;
+
+	for_each_cpu(cpu, ch->cpus) {
+		if (gtsc_source(ch, cpu)->pinned)
+			return -EBUSY;
+	}
+
+	gtsc_get_stats(ch, &stats);
+
+	return stats.unread && !discard ? -EBUSY : 0;
+}
+
+/* Records that are thrown away are overwritten ones */
+static void discard_unread(struct gtsc_channel *ch, unsigned int cpu)
+{
+	struct gtsc_cpu *c = gtsc_cpu(ch, cpu);
+	u64 unread;
+
+	unread = count_written(ch, cpu) - local64_read(&c->counts.overwritten) -
+		 atomic64_read(&c->source.nr_read);
+	local64_add(unread, &c->counts.overwritten);
+}
+
+static void replace_buffer(struct gtsc_channel *ch, unsigned int cpu,
+			   struct gtsc_cpu_buffer __percpu *buffers)
+{
+	struct gtsc_cpu_buffer *new = per_cpu_ptr(buffers, cpu);
+
+	gtsc_end_partial(gtsc_reader(ch, cpu));
+	discard_unread(ch, cpu);
+	gtsc_cpu(ch, cpu)->written = count_written(ch, cpu);
+	swap(*new, *per_cpu_ptr(ch->buffers, cpu));
+	gtsc_set_buffer(gtsc_source(ch, cpu), gtsc_buffer(ch, cpu));
+}
+
+/* Buffers of other sizes, for all CPUs that have one or are on-line */
+static struct gtsc_cpu_buffer __percpu *
+new_buffers(struct gtsc_channel *ch, unsigned int order, unsigned int nr_sub)
+{
+	struct gtsc_cpu_buffer __percpu *buffers = gtsc_alloc_buffers();
+	struct gtsc_buffer *b;
+	int cpu;
+
+	if (!buffers)
+		return NULL;
+
+	for_each_possible_cpu(cpu) {
+		if (!cpu_online(cpu) && !gtsc_has_buffer(ch, cpu))
+			continue;
+		b = alloc_buffer(ch, cpu, order, nr_sub);
+		if (!b) {
+			gtsc_free_buffers(buffers);
+			return NULL;
+		}
+		per_cpu_ptr(buffers, cpu)->buffer = b;
+	}
+
+	return buffers;
+}
+
+static void replace_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+			    unsigned int order, unsigned int nr_sub)
+{
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		update_totals(trace, cpu);
-		trace->sources[cpu].last = (struct gtsc_counts){ };
+		replace_buffer(ch, cpu, buffers);
+		if (gtsc_has_buffer(ch, cpu))
+			cpumask_set_cpu(cpu, ch->cpus);
 	}
-
-	gtsc_forget_pages(trace);
-	set_buffer(trace, buffer, order, nr_sub);
-
-	/* A CPU without a page is left out of a dump */
-	if (trace->flags & TRACE_PANIC_CHANNEL) {
-		for_each_possible_cpu(cpu)
-			gtsc_prepare_dump(trace, cpu);
-	}
-
-	return old;
+	ch->order = order;
+	ch->nr_sub = nr_sub;
+	ch->watermark = min(ch->watermark, nr_sub - 1);
 }
 
-static int may_resize(struct trace_info *trace)
+/* Zero: leave this size as it is. @discard: throw unread records away. */
+int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
+		     bool discard)
 {
-	struct gtsc_stats stats;
-
-	if (trace->dying)
-		return -ENODEV;
-	if (trace->state == GTSC_RUNNING)
-		return -EBUSY;
-
-	gtsc_get_stats(trace, &stats);
-
-	return stats.unread ? -EBUSY : 0;
-}
-
-/* Zero: leave this size as it is */
-int gtsc_resize(struct trace_info *trace, unsigned int sub_size, unsigned int nr_sub)
-{
-	struct trace_buffer *buffer;
-	int order, ret;
+	struct gtsc_cpu_buffer __percpu *buffers;
+	unsigned int order;
+	int ret;
 
 	guard(mutex)(&gtsc_mutex);
+	/* No CPU gets a buffer of the old sizes meanwhile */
+	guard(cpus_read_lock)();
 
-	order = gtsc_order(sub_size ?: gtsc_sub_size(trace));
-	if (order < 0)
-		return order;
-	nr_sub = max(nr_sub ?: trace->nr_sub, 2U);
-
-	ret = may_resize(trace);
+	sub_size = sub_size ?: gtsc_sub_size(ch);
+	nr_sub = max(nr_sub ?: ch->nr_sub, 2U);
+	ret = gtsc_check_size(sub_size, nr_sub) ?: may_resize(ch, discard);
 	if (ret)
 		return ret;
 
-	buffer = alloc_buffer(trace->flags, order, nr_sub);
-	if (IS_ERR(buffer))
-		return PTR_ERR(buffer);
+	/* It was frozen: nobody has waited for its writers */
+	if (ch->state == GTSC_RUNNING)
+		synchronize_rcu();
+
+	order = get_order(sub_size);
+	buffers = new_buffers(ch, order, nr_sub);
+	if (!buffers)
+		return -ENOMEM;
 
 	/* A rewind may have come in between */
-	gtsc_lock_readers(trace);
-	ret = may_resize(trace);
+	gtsc_lock_readers(ch);
+	ret = may_resize(ch, discard);
 	if (!ret)
-		buffer = replace_buffer(trace, buffer, order, nr_sub);
-	gtsc_unlock_readers(trace);
+		replace_buffers(ch, buffers, order, nr_sub);
+	gtsc_unlock_readers(ch);
 
-	/* Either of them, and not with the locks: it waits for CPU hotplug */
-	ring_buffer_free(buffer);
+	/* Those who wait have set @wake in the buffers that they knew */
+	gtsc_wake_readers(ch);
+	/* Either of them */
+	gtsc_free_buffers(buffers);
 
 	return ret;
 }
 
 /**
- * trace_resize - change the size of a channel's buffers
- * @trace: the channel
+ * gtsc_resize - change the size of a channel's buffers
+ * @ch: the channel
  * @sub_size: bytes of a sub-buffer, up to 128 pages; rounded up to a power of
  *	two of pages
- * @nr_sub: their number for each CPU; 1 gives 2
+ * @nr_sub: their number for each CPU, up to 65,535; 1 gives 2
  *
  * Context: process context, may sleep. Waits for readers.
  *
- * Return: 0; -EINVAL if a size is 0 or too big; -EBUSY if the channel is running
- * or has records that have not been read; -ENOMEM. After an error all is as it
+ * Return: 0; -EINVAL if a size is 0 or too big; -EBUSY if the channel is running,
+ * has records that have not been read, or is mapped; -ENOMEM. After an error all is as it
  * was.
  */
-int trace_resize(struct trace_info *trace, unsigned int sub_size,
-		 unsigned int nr_sub)
+int gtsc_resize(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub)
 {
 	if (!sub_size || !nr_sub)
 		return -EINVAL;
 
-	return gtsc_resize(trace, sub_size, nr_sub);
+	return gtsc_change_size(ch, sub_size, nr_sub, false);
 }
-EXPORT_SYMBOL_GPL(trace_resize);
+EXPORT_SYMBOL_GPL(gtsc_resize);

@@ -1,243 +1,334 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic trace setup and control: the records of one CPU.
+ * Generic trace setup and control: the records of one CPU, as a reader gets them.
  *
- * Takes whole sub-buffers out of the ring buffer and returns the records in them one by
- * one. Records that were read from a flight channel are kept for a rewind. Called with
+ * Takes sub-buffers out of the buffer of the CPU and returns the records in them one by
+ * one. Those of a flight channel that have been read are held for a rewind. Called with
  * the lock of the reader held.
  */
 
-#include <linux/atomic.h>
+#include <linux/align.h>
 #include <linux/list.h>
 #include <linux/mm.h>
-#include <linux/overflow.h>
-#include <linux/ring_buffer.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "gtsc.h"
 #include "read.h"
 
-/* Records of a flight channel that were read, in chunks of the size of a sub-buffer */
-
-struct gtsc_chunk {
-	struct list_head	node;
-	unsigned int		used;
-	unsigned int		nr;
-	u8			data[];
-};
-
-struct gtsc_held {
-	u64	time;
-	u32	len;
-	u8	data[];
-};
-
-static unsigned int held_size(u32 len)
+static struct gtsc_mem *taken_mem(struct gtsc_source *source)
 {
-	return ALIGN(offsetof(struct gtsc_held, data) + len, sizeof(u64));
+	return &source->buffer->mem[source->mem];
 }
 
-/* Take the oldest chunk, if all of it has been read, to use it again */
-static struct gtsc_chunk *recycle_chunk(struct gtsc_source *source)
+/* Is the memory, which is not mapped, still in a pipe, see gtsc_splice()? */
+bool gtsc_in_pipe(const void *data)
 {
-	struct gtsc_chunk *chunk;
-
-	chunk = list_first_entry_or_null(&source->chunks, struct gtsc_chunk, node);
-	if (!chunk || chunk == source->chunk)
-		return NULL;
-
-	list_del(&chunk->node);
-	source->nr_chunks--;
-	source->nr_reread -= chunk->nr;
-
-	return chunk;
+	return page_count(virt_to_page(data)) > 1;
 }
 
-static struct gtsc_chunk *add_chunk(struct trace_info *trace, struct gtsc_source *source)
+/* Memory for records that are to come: @data, if nobody has it any more, or other one */
+static void *reuse(struct gtsc_source *source, void *data)
 {
-	struct gtsc_chunk *chunk = NULL;
+	if (source->pinned || !gtsc_in_pipe(data))
+		return data;
+	gtsc_mem_free(data);
 
-	if (source->nr_chunks >= trace->nr_sub)
-		chunk = recycle_chunk(source);
-	if (!chunk)
-		chunk = kvmalloc(struct_size(chunk, data, gtsc_sub_size(trace)),
-				 GFP_KERNEL | __GFP_NOWARN);
-	if (!chunk)
-		chunk = recycle_chunk(source);
-	if (!chunk)
-		return NULL;
-
-	chunk->used = 0;
-	chunk->nr = 0;
-	list_add_tail(&chunk->node, &source->chunks);
-	source->nr_chunks++;
-	if (!source->chunk) {
-		source->chunk = chunk;
-		source->chunk_pos = 0;
-	}
-
-	return chunk;
+	return gtsc_mem_alloc(source->cpu, source->buffer->order);
 }
 
-/* Keep @record. If there is no memory for it, it can be read only once. */
-static bool hold(struct trace_info *trace, struct gtsc_source *source,
-		 const struct gtsc_record *record)
+/* Records that are held */
+
+/* Take the oldest that is held, to use it again */
+static struct gtsc_held *recycle_held(struct gtsc_source *source)
 {
-	unsigned int size = held_size(record->len);
-	struct gtsc_chunk *chunk = NULL;
 	struct gtsc_held *held;
 
-	if (!list_empty(&source->chunks))
-		chunk = list_last_entry(&source->chunks, struct gtsc_chunk, node);
-	if (!chunk || gtsc_sub_size(trace) - chunk->used < size)
-		chunk = add_chunk(trace, source);
-	if (!chunk)
+	held = list_first_entry_or_null(&source->held, struct gtsc_held, node);
+	if (!held)
+		return NULL;
+
+	list_del(&held->node);
+	source->nr_held--;
+	source->nr_reread -= held->nr;
+	held->data = reuse(source, held->data);
+
+	return held;
+}
+
+static struct gtsc_held *new_held(struct gtsc_source *source)
+{
+	struct gtsc_held *held = kmalloc(sizeof(*held), GFP_KERNEL | __GFP_NOWARN);
+
+	if (!held)
+		return NULL;
+	held->data = gtsc_mem_alloc(source->cpu, source->buffer->order);
+	if (held->data)
+		return held;
+	kfree(held);
+
+	return NULL;
+}
+
+/* Hold the taken sub-buffer. If there is no memory, its records can be read only once. */
+static bool hold(struct gtsc_source *source)
+{
+	struct gtsc_mem *mem = taken_mem(source);
+	struct gtsc_held *held = NULL;
+
+	if (source->nr_held < source->buffer->nr_sub)
+		held = new_held(source);
+	if (!held)
+		held = recycle_held(source);
+	if (!held)
 		return false;
 
-	held = (struct gtsc_held *)(chunk->data + chunk->used);
-	held->time = record->time;
-	held->len = record->len;
-	memcpy(held->data, record->data, record->len);
-	chunk->used += size;
-	chunk->nr++;
+	swap(held->data, mem->data);
+	held->from = source->from;
+	held->used = source->end;
+	held->nr = source->nr_here;
+	list_add_tail(&held->node, &source->held);
+	source->nr_held++;
 
 	return true;
 }
 
-static bool next_held(struct gtsc_source *source, struct gtsc_record *record)
+void gtsc_free_held(struct gtsc_source *source)
 {
-	const struct gtsc_held *held;
+	struct gtsc_held *held, *next;
 
-	if (!source->chunk)
-		return false;
-
-	if (source->chunk_pos == source->chunk->used) {
-		if (list_is_last(&source->chunk->node, &source->chunks))
-			return false;
-		source->chunk = list_next_entry(source->chunk, node);
-		source->chunk_pos = 0;
+	list_for_each_entry_safe(held, next, &source->held, node) {
+		gtsc_mem_free(held->data);
+		kfree(held);
 	}
-
-	held = (const struct gtsc_held *)(source->chunk->data + source->chunk_pos);
-	record->time = held->time;
-	record->len = held->len;
-	record->data = held->data;
-
-	return true;
+	INIT_LIST_HEAD(&source->held);
+	source->nr_held = 0;
+	source->nr_reread = source->nr_here;
+	source->at = NULL;
 }
 
-void gtsc_free_chunks(struct gtsc_source *source)
+static void go_to(struct gtsc_source *source, struct gtsc_held *held)
 {
-	struct gtsc_chunk *chunk, *next;
-
-	list_for_each_entry_safe(chunk, next, &source->chunks, node)
-		kvfree(chunk);
-	INIT_LIST_HEAD(&source->chunks);
-	source->nr_chunks = 0;
-	source->chunk = NULL;
-	source->chunk_pos = 0;
-	source->nr_reread = 0;
+	source->at = held;
+	source->nr_here = 0;
+	if (held) {
+		source->data = held->data;
+		source->pos = held->from;
+		source->end = held->used;
+	} else if (source->taken) {
+		source->data = taken_mem(source)->data;
+		source->pos = source->from;
+		source->end = source->from;
+	}
 }
 
 void gtsc_rewind_source(struct gtsc_source *source)
 {
-	source->chunk = list_first_entry_or_null(&source->chunks, struct gtsc_chunk, node);
-	source->chunk_pos = 0;
+	if (!source->buffer)
+		return;
+
+	go_to(source, list_first_entry_or_null(&source->held, struct gtsc_held, node));
 	atomic64_sub(source->nr_reread, &source->nr_read);
 	source->nr_reread = 0;
-	source->has_next = false;
 	source->sent = 0;
 }
 
-/* Records that have been taken out of the ring buffer, and not been read */
-u64 gtsc_count_source(struct gtsc_source *source)
+/* The sub-buffer that was taken */
+
+/* All of it has been read, and its writers have left it */
+static void retire(struct gtsc_channel *ch, struct gtsc_source *source)
 {
-	struct gtsc_cursor cursor = source->cursor;
-	struct gtsc_chunk *chunk;
-	struct gtsc_record record;
-	u64 nr = 0;
+	struct gtsc_mem *mem = taken_mem(source);
 
-	list_for_each_entry(chunk, &source->chunks, node)
-		nr += chunk->nr;
-	nr -= source->nr_reread;
+	source->taken = false;
+	source->buffer->spare = source->mem;
+	if (ch->flags & GTSC_FLIGHT && !source->pinned && hold(source))
+		return;
 
-	while (gtsc_next_in_page(&cursor, &record))
-		nr++;
-
-	return nr;
+	source->nr_reread -= source->nr_here;
+	mem->data = reuse(source, mem->data);
 }
 
-/* One CPU */
-
-static bool load_page(struct trace_info *trace, struct gtsc_source *source)
+/* Have a record before the others tell how many were lost; there is room for it */
+static void put_lost(struct gtsc_source *source, u64 lost)
 {
-	if (ring_buffer_alloc_read_page(trace->buffer, source->cpu, &source->page))
+	struct gtsc_lost *record = taken_mem(source)->data;
+	const struct gtsc_record_header *first = (void *)(record + 1);
+	u64 time = first->time;
+
+	/* A record that was discarded, and has its time in the next word */
+	if (gtsc_is_filler(first))
+		time = *(&first->time + 1);
+
+	record->header = (struct gtsc_record_header){
+		.len = sizeof(record->nr), .cpu = source->cpu, .type = GTSC_LOST,
+		.time = time,
+	};
+	record->nr = lost - source->lost;
+	source->lost = lost;
+	source->from = 0;
+}
+
+static bool take(struct gtsc_source *source)
+{
+	struct gtsc_buffer *b = source->buffer;
+	struct gtsc_mem *spare = &b->mem[b->spare];
+	u64 lost;
+
+	/* There was no memory when the last one was given away */
+	if (!spare->data)
+		spare->data = gtsc_mem_alloc(source->cpu, b->order);
+	if (!spare->data)
 		return false;
 
-	source->cursor = (struct gtsc_cursor){ };
-	if (ring_buffer_read_page(trace->buffer, source->page, gtsc_sub_size(trace),
-				  source->cpu, 0) < 0)
+	/* What is overwritten from here on may be after the sub-buffer: tell it next time */
+	lost = local64_read(&b->counts->overwritten);
+	if (!gtsc_take(b, &source->mem))
 		return false;
 
-	gtsc_open_page(&source->cursor, ring_buffer_read_page_data(source->page));
+	source->taken = true;
+	source->from = GTSC_FIRST * GTSC_UNIT;
+	lost += taken_mem(source)->dropped;
+	if ((s64)(lost - source->lost) > 0)
+		put_lost(source, lost);
+	go_to(source, NULL);
 
 	return true;
+}
+
+/* Go on to records behind @end, if there are any */
+static bool move_on(struct gtsc_channel *ch, struct gtsc_source *source)
+{
+	bool left;
+	u64 commit;
+	u32 end;
+
+	if (source->at) {
+		go_to(source, list_is_last(&source->at->node, &source->held) ? NULL :
+		      list_next_entry(source->at, node));
+		return true;
+	}
+
+	if (!source->taken)
+		return take(source);
+
+	/* Pairs with the release in gtsc_end() */
+	commit = atomic64_read_acquire(&source->buffer->commit);
+	left = !gtsc_is_in(commit, source->mem);
+	end = left ? taken_mem(source)->used : gtsc_offset(commit);
+	if (end > source->end) {
+		source->end = end;
+		return true;
+	}
+	if (!left)
+		return false;
+	retire(ch, source);
+
+	return take(source);
+}
+
+static const struct gtsc_record_header *header_at(const struct gtsc_source *source, u32 pos)
+{
+	return source->data + pos;
+}
+
+/* Find the next record of @source, from where it is. gtsc_consume() goes on. */
+const struct gtsc_record_header *gtsc_find_next(struct gtsc_channel *ch, struct gtsc_source *source)
+{
+	const struct gtsc_record_header *header;
+
+	if (!source->buffer)
+		return NULL;
+
+	for (;;) {
+		while (source->pos < source->end) {
+			header = header_at(source, source->pos);
+			if (!gtsc_is_filler(header))
+				return header;
+			source->pos += gtsc_filler_size(header);
+		}
+		if (!move_on(ch, source))
+			return NULL;
+	}
 }
 
 /*
- * Find the next record of @source. It is taken from there by gtsc_consume().
- * @keep: what comes from the ring buffer of a flight channel is kept
+ * How many bytes of records there are behind each other from where gtsc_find_next() has
+ * found one, up to @max bytes and up to the time @until. @nr: records in them, without
+ * those that tell of lost ones.
  */
-bool gtsc_find_next(struct trace_info *trace, struct gtsc_source *source, bool keep)
+size_t gtsc_find_run(const struct gtsc_source *source, size_t max, u64 until, unsigned int *nr)
 {
-	struct gtsc_record record;
-	struct gtsc_cursor cursor;
+	const struct gtsc_record_header *header;
+	u32 pos = source->pos;
+	size_t size;
 
-	if (source->has_next)
-		return true;
-	if (source->empty)
-		return false;
-
-	source->from_page = false;
-	source->has_next = next_held(source, &source->next);
-	if (source->has_next)
-		return true;
-
-	for (;;) {
-		cursor = source->cursor;
-		if (gtsc_next_in_page(&cursor, &record))
+	*nr = 0;
+	while (pos < source->end) {
+		header = header_at(source, pos);
+		/* A filler has a later time, too */
+		if (header->time > until)
 			break;
-		if (!load_page(trace, source)) {
-			source->empty = true;
-			return false;
-		}
+		size = gtsc_record_size(header->len);
+		if (pos + size - source->pos > max)
+			break;
+		pos += size;
+		*nr += header->type == GTSC_RECORD;
 	}
 
-	source->has_next = true;
-	if (keep && trace->flags & TRACE_FLIGHT_CHANNEL && hold(trace, source, &record)) {
-		source->cursor = cursor;
-		next_held(source, &source->next);
-	} else {
-		source->from_page = true;
-		source->after = cursor;
-		source->next = record;
-	}
-
-	return true;
+	return pos - source->pos;
 }
 
-/* The next record has been read */
-void gtsc_consume(struct gtsc_source *source)
+/*
+ * The same, and copy the bytes of these records to @to, which has room for @max. Return
+ * how many. @run: bytes of the records
+ */
+size_t gtsc_gather(const struct gtsc_source *source, void *to, size_t max, u64 until,
+		   size_t *run, unsigned int *nr)
 {
-	if (source->from_page) {
-		source->cursor = source->after;
-	} else {
-		source->chunk_pos += held_size(source->next.len);
-		source->nr_reread++;
-	}
+	const struct gtsc_record_header *header;
+	u32 pos = source->pos;
+	size_t copied = 0;
 
-	atomic64_inc_return_release(&source->nr_read);
-	source->has_next = false;
+	*nr = 0;
+	while (pos < source->end) {
+		header = header_at(source, pos);
+		if (header->time > until)
+			break;
+		if (header->type == GTSC_RECORD) {
+			if (header->len > max - copied)
+				break;
+			memcpy(to + copied, header + 1, header->len);
+			copied += header->len;
+			(*nr)++;
+		}
+		pos += gtsc_record_size(header->len);
+	}
+	*run = pos - source->pos;
+
+	return copied;
+}
+
+/* @size bytes with @nr records have been read */
+void gtsc_consume(struct gtsc_source *source, size_t size, unsigned int nr)
+{
+	source->pos += size;
+	source->nr_here += nr;
+	source->nr_reread += nr;
 	source->sent = 0;
+	atomic64_add_return_release(nr, &source->nr_read);
+}
+
+/* Read from @buffer, which may be NULL, from now on */
+void gtsc_set_buffer(struct gtsc_source *source, struct gtsc_buffer *buffer)
+{
+	gtsc_free_held(source);
+	source->nr_here = 0;
+	source->nr_reread = 0;
+	source->taken = false;
+	source->pos = 0;
+	source->end = 0;
+	source->sent = 0;
+
+	source->buffer = buffer;
 }

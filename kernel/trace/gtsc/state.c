@@ -7,7 +7,9 @@
 
 #include <linux/cleanup.h>
 #include <linux/export.h>
+#include <linux/irq_work.h>
 #include <linux/rcupdate.h>
+#include <kunit/visibility.h>
 
 #include "gtsc.h"
 #include "read.h"
@@ -18,74 +20,107 @@ const char * const gtsc_state_names[GTSC_NR_STATES] = {
 	[GTSC_STOPPED]	= "stopped",
 };
 
-static void start(struct trace_info *trace)
+/* The state as users see it: a channel that was frozen is stopped */
+enum gtsc_state gtsc_get_state(struct gtsc_channel *ch)
 {
-	/* Before @live: see move_horizon() */
-	WRITE_ONCE(trace->state, GTSC_RUNNING);
-	/* Pairs with the address dependency in trace_reserve() */
-	smp_store_release(&trace->live, trace->buffer);
-}
+	enum gtsc_state state = READ_ONCE(ch->state);
 
-static void stop_writers(struct trace_info *trace)
-{
-	WRITE_ONCE(trace->live, NULL);
+	return state == GTSC_RUNNING && !gtsc_running(ch) ? GTSC_STOPPED : state;
 }
+EXPORT_SYMBOL_IF_KUNIT(gtsc_get_state);
 
-/* After a grace period of RCU since stop_writers() */
-static void stopped(struct trace_info *trace)
-{
-	WRITE_ONCE(trace->state, GTSC_STOPPED);
-	gtsc_wake_readers(trace);
-}
-
-/* Stop a channel whose files have been removed, and wait for its writers */
-void gtsc_end_writers(struct trace_info *trace)
+static void tell_provider(struct gtsc_channel *ch, bool on)
 {
 	lockdep_assert_held(&gtsc_mutex);
 
-	stop_writers(trace);
-	synchronize_rcu();
-	if (trace->state == GTSC_RUNNING)
-		stopped(trace);
+	if (ch->fn)
+		ch->fn(on, ch->fn_data);
 }
 
-static bool may_become(struct trace_info *trace, enum gtsc_state state)
+static void start(struct gtsc_channel *ch)
+{
+	/* Before @live: see move_horizon() */
+	WRITE_ONCE(ch->state, GTSC_RUNNING);
+	/* Pairs with the address dependency in gtsc_reserve() */
+	smp_store_release(&ch->live, ch->buffers);
+	tell_provider(ch, true);
+}
+
+static void stop_writers(struct gtsc_channel *ch)
+{
+	tell_provider(ch, false);
+	WRITE_ONCE(ch->live, NULL);
+}
+
+/* After a grace period of RCU since stop_writers() */
+static void stopped(struct gtsc_channel *ch)
+{
+	/* Pairs with the acquire in move_horizon() */
+	smp_store_release(&ch->state, GTSC_STOPPED);
+	gtsc_wake_readers(ch);
+}
+
+/* Nobody was told that a channel was frozen, or has waited for its writers */
+static void end_freeze(struct gtsc_channel *ch)
+{
+	if (ch->state == gtsc_get_state(ch))
+		return;
+
+	stop_writers(ch);
+	synchronize_rcu();
+	stopped(ch);
+}
+
+/* Stop a channel whose files have been removed, and wait for its writers */
+void gtsc_end_writers(struct gtsc_channel *ch)
+{
+	lockdep_assert_held(&gtsc_mutex);
+
+	if (ch->state == GTSC_RUNNING)
+		stop_writers(ch);
+	synchronize_rcu();
+	if (ch->state == GTSC_RUNNING)
+		stopped(ch);
+}
+
+static bool may_become(struct gtsc_channel *ch, enum gtsc_state state)
 {
 	switch (state) {
 	case GTSC_RUNNING:
-		return trace->state != GTSC_RUNNING;
+		return ch->state != GTSC_RUNNING;
 	case GTSC_STOPPED:
-		return trace->state == GTSC_RUNNING;
+		return ch->state == GTSC_RUNNING;
 	default:
 		return false;
 	}
 }
 
-int gtsc_set_state(struct trace_info *trace, enum gtsc_state state)
+int gtsc_set_state(struct gtsc_channel *ch, enum gtsc_state state)
 {
 	guard(mutex)(&gtsc_mutex);
 
-	if (trace->dying)
+	if (ch->dying)
 		return -ENODEV;
-	if (!may_become(trace, state))
+	end_freeze(ch);
+	if (!may_become(ch, state))
 		return -EINVAL;
 
 	if (state == GTSC_RUNNING) {
-		start(trace);
+		start(ch);
 		return 0;
 	}
 
-	stop_writers(trace);
+	stop_writers(ch);
 	synchronize_rcu();
-	stopped(trace);
+	stopped(ch);
 
 	return 0;
 }
 
-/* Change all channels that are not in @state, with one grace period */
-int gtsc_group_set_state(struct trace_group *group, enum gtsc_state state)
+/* Change all channels that are not in @state, with one grace period if none was frozen */
+int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
 {
-	struct trace_info *trace;
+	struct gtsc_channel *ch;
 	unsigned int nr = 0;
 
 	guard(mutex)(&gtsc_mutex);
@@ -93,14 +128,15 @@ int gtsc_group_set_state(struct trace_group *group, enum gtsc_state state)
 	if (group->dying)
 		return -ENODEV;
 
-	list_for_each_entry(trace, &group->channels, node) {
-		if (!may_become(trace, state))
+	list_for_each_entry(ch, &group->channels, node) {
+		end_freeze(ch);
+		if (!may_become(ch, state))
 			continue;
 		nr++;
 		if (state == GTSC_RUNNING)
-			start(trace);
+			start(ch);
 		else
-			stop_writers(trace);
+			stop_writers(ch);
 	}
 
 	if (!nr)
@@ -109,17 +145,17 @@ int gtsc_group_set_state(struct trace_group *group, enum gtsc_state state)
 		return 0;
 
 	synchronize_rcu();
-	list_for_each_entry(trace, &group->channels, node) {
-		if (may_become(trace, GTSC_STOPPED))
-			stopped(trace);
+	list_for_each_entry(ch, &group->channels, node) {
+		if (may_become(ch, GTSC_STOPPED))
+			stopped(ch);
 	}
 
 	return 0;
 }
 
 /**
- * trace_start - let records into a channel
- * @trace: the channel
+ * gtsc_start - let records into a channel
+ * @ch: the channel
  *
  * Records that are in the buffer stay there.
  *
@@ -127,15 +163,15 @@ int gtsc_group_set_state(struct trace_group *group, enum gtsc_state state)
  *
  * Return: 0; -EINVAL if it is running already.
  */
-int trace_start(struct trace_info *trace)
+int gtsc_start(struct gtsc_channel *ch)
 {
-	return gtsc_set_state(trace, GTSC_RUNNING);
+	return gtsc_set_state(ch, GTSC_RUNNING);
 }
-EXPORT_SYMBOL_GPL(trace_start);
+EXPORT_SYMBOL_GPL(gtsc_start);
 
 /**
- * trace_stop - let no more records into a channel
- * @trace: the channel
+ * gtsc_stop - let no more records into a channel
+ * @ch: the channel
  *
  * Waits until all records that have been reserved are committed or discarded.
  *
@@ -143,38 +179,81 @@ EXPORT_SYMBOL_GPL(trace_start);
  *
  * Return: 0; -EINVAL if it is not running.
  */
-int trace_stop(struct trace_info *trace)
+int gtsc_stop(struct gtsc_channel *ch)
 {
-	return gtsc_set_state(trace, GTSC_STOPPED);
+	return gtsc_set_state(ch, GTSC_STOPPED);
 }
-EXPORT_SYMBOL_GPL(trace_stop);
+EXPORT_SYMBOL_GPL(gtsc_stop);
 
 /**
- * trace_group_start - start all channels of a trace that are not running
+ * gtsc_freeze - let no more records into a channel, at once
+ * @ch: the channel
+ *
+ * For a flight recorder, when what it is to show has happened: as gtsc_stop(), but does
+ * not wait for records that have been reserved, and does not tell the provider, which
+ * gtsc_set_switch() has asked for. gtsc_start() starts it again.
+ *
+ * Context: any, including NMI.
+ */
+void gtsc_freeze(struct gtsc_channel *ch)
+{
+	int cpu;
+
+	WRITE_ONCE(ch->live, NULL);
+	/* On this CPU, all of them: for readers that wait for a watermark */
+	for_each_cpu(cpu, ch->cpus)
+		irq_work_queue(&gtsc_cpu(ch, cpu)->wake);
+}
+EXPORT_SYMBOL_GPL(gtsc_freeze);
+
+/**
+ * gtsc_set_switch - have the provider told when its channel starts and stops
+ * @ch: the channel
+ * @fn: called with true after a start, and with false before a stop, also if the user
+ *	starts or stops the channel, or it ends while it is running; NULL: none
+ * @data: for @fn
+ *
+ * A provider need not have its probes armed while nothing is recorded. @fn is called in
+ * process context and may sleep, but must not call the functions of GTSC that may sleep,
+ * or take a lock that is held while they are called.
+ *
+ * Context: process context, may sleep.
+ */
+void gtsc_set_switch(struct gtsc_channel *ch, void (*fn)(bool on, void *data), void *data)
+{
+	guard(mutex)(&gtsc_mutex);
+
+	ch->fn = fn;
+	ch->fn_data = data;
+}
+EXPORT_SYMBOL_GPL(gtsc_set_switch);
+
+/**
+ * gtsc_group_start - start all channels of a trace that are not running
  * @group: the trace
  *
  * Context: process context, may sleep.
  *
  * Return: 0; -EINVAL if there is none to start.
  */
-int trace_group_start(struct trace_group *group)
+int gtsc_group_start(struct gtsc_group *group)
 {
 	return gtsc_group_set_state(group, GTSC_RUNNING);
 }
-EXPORT_SYMBOL_GPL(trace_group_start);
+EXPORT_SYMBOL_GPL(gtsc_group_start);
 
 /**
- * trace_group_stop - stop all channels of a trace that are running
+ * gtsc_group_stop - stop all channels of a trace that are running
  * @group: the trace
  *
- * As trace_stop() for each of them, but with one wait.
+ * As gtsc_stop() for each of them, but with one wait.
  *
  * Context: process context, may sleep.
  *
  * Return: 0; -EINVAL if none is running.
  */
-int trace_group_stop(struct trace_group *group)
+int gtsc_group_stop(struct gtsc_group *group)
 {
 	return gtsc_group_set_state(group, GTSC_STOPPED);
 }
-EXPORT_SYMBOL_GPL(trace_group_stop);
+EXPORT_SYMBOL_GPL(gtsc_group_stop);

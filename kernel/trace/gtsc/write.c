@@ -6,182 +6,187 @@
  * grace period of RCU a stopped channel has no writer.
  */
 
-#include <linux/container_of.h>
 #include <linux/export.h>
 #include <linux/irq_work.h>
 #include <linux/minmax.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/ring_buffer.h>
 #include <linux/sprintf.h>
 #include <linux/string.h>
 
 #include "gtsc.h"
-#include "page.h"
+#include "read.h"
+#include "write.h"
 
 /* With preemption disabled, on the CPU that the record was written on */
-static __always_inline void wake_reader(struct gtsc_cpu *cpu)
+noinline void gtsc_wake_reader(struct gtsc_channel *ch, struct gtsc_buffer *b)
 {
-	if (likely(!READ_ONCE(cpu->waiting)))
-		return;
-
-	WRITE_ONCE(cpu->waiting, false);
-	irq_work_queue(&cpu->wake);
+	WRITE_ONCE(b->wake_when_left, false);
+	WRITE_ONCE(b->wake, false);
+	irq_work_queue(&this_cpu_ptr(ch->cpu)->wake);
 }
+EXPORT_SYMBOL_GPL(gtsc_wake_reader);
+/* For gtsc_functions.ko, as gtsc_refuse() */
+EXPORT_SYMBOL_GPL(gtsc_reserve_next);
+
+/* Count a record that has been refused before it was given space */
+noinline void gtsc_refuse(struct gtsc_channel *ch, struct gtsc_buffer *b, size_t len)
+{
+	struct gtsc_counts *counts = &this_cpu_ptr(ch->cpu)->counts;
+
+	if (!len)
+		return;
+	if (b != &gtsc_no_buffer)
+		local64_inc(&counts->too_big);
+	else
+		/* There was no memory for this CPU when it came on-line */
+		local64_inc(&counts->full);
+}
+EXPORT_SYMBOL_GPL(gtsc_refuse);
 
 /**
- * trace_reserve - reserve space for a record
- * @trace: the channel
- * @record: filled in, for trace_commit() or trace_discard()
+ * gtsc_reserve - reserve space for a record
+ * @ch: the channel
+ * @record: filled in, for gtsc_commit() or gtsc_discard()
  * @len: bytes of the record, at least 1
  *
  * The caller writes all @len bytes to where the return value points, and ends
- * the record with trace_commit() or trace_discard(), in the same context and
+ * the record with gtsc_commit() or gtsc_discard(), in the same context and
  * before any other that it reserves. It cannot be preempted until then, and must
  * not sleep. If the reservation fails, the record is counted as dropped, unless the
  * channel is not running.
  *
  * Context: any in which RCU is watching: task, softirq, irq, NMI, a kprobe's or
- * function tracer's callback. One record at a time in each of task, softirq, irq
- * and NMI context of a CPU, and one more. Takes no lock.
+ * function tracer's callback. Takes no lock.
  *
- * Return: where to write to, aligned to 4 bytes, and to 8 where the architecture
- * needs that; NULL if the channel is not running, the record is too big or empty,
- * the buffer is full, or records are nested too deep.
+ * Return: where to write to, aligned to 8 bytes; NULL if the channel is not running,
+ * the record is too big or empty, the buffer is full, or writers that have interrupted
+ * each other have filled all of it.
  */
-void *trace_reserve(struct trace_info *trace, struct trace_record *record,
-		    size_t len)
+void *gtsc_reserve(struct gtsc_channel *ch, struct gtsc_record *record, size_t len)
 {
-	struct trace_buffer *buffer;
-	struct gtsc_slot *slot;
-
-	/* Until the record ends, so that trace_stop() waits for it */
+	/* Until the record ends, so that gtsc_stop() waits for it */
 	preempt_disable_notrace();
-
-	buffer = READ_ONCE(trace->live);
-	if (unlikely(!buffer))
-		goto out;
-
-	if (unlikely(len - 1 >= trace->max_len)) {
-		if (len)
-			local_inc(&this_cpu_ptr(trace->cpu)->too_big);
-		goto out;
-	}
-
-	record->event = ring_buffer_lock_reserve(buffer, sizeof(*slot) + len);
-	if (unlikely(!record->event)) {
-		local_inc(&this_cpu_ptr(trace->cpu)->refused);
-		goto out;
-	}
-
-	record->buffer = buffer;
-	slot = ring_buffer_event_data(record->event);
-	slot->len = len;
-	record->data = slot->data;
-
-	return slot->data;
-
-out:
+	if (likely(gtsc_reserve_record(ch, record, len)))
+		return record->data;
 	preempt_enable_notrace();
+
 	return NULL;
 }
-EXPORT_SYMBOL_GPL(trace_reserve);
+EXPORT_SYMBOL_GPL(gtsc_reserve);
+
+static void put_filler(void *p, size_t size)
+{
+	*(u64 *)p = GTSC_FILLER | (size - GTSC_UNIT);
+}
 
 /**
- * trace_trim - make a reserved record shorter
- * @record: from trace_reserve()
+ * gtsc_trim - make a reserved record shorter
+ * @record: from gtsc_reserve()
  * @len: bytes that it is to have, at least 1 and not more than were reserved
  *
  * For a record whose length is known only when it has been written. The space
  * remains taken.
  *
- * Context: as trace_reserve().
+ * Context: as gtsc_reserve().
  */
-void trace_trim(struct trace_record *record, size_t len)
+void gtsc_trim(struct gtsc_record *record, size_t len)
 {
-	struct gtsc_slot *slot = container_of(record->data, struct gtsc_slot, data[0]);
+	struct gtsc_record_header *header = gtsc_header_of(record);
+	size_t old = gtsc_record_size(header->len), size = gtsc_record_size(len);
 
-	if (len && len < slot->len)
-		slot->len = len;
+	if (!len || len >= header->len)
+		return;
+
+	memset(record->data + len, 0, size - sizeof(*header) - len);
+	header->len = len;
+	if (size < old)
+		put_filler((void *)header + size, old - size);
 }
-EXPORT_SYMBOL_GPL(trace_trim);
+EXPORT_SYMBOL_GPL(gtsc_trim);
 
 /**
- * trace_commit - make a record readable
- * @trace: the channel
- * @record: from trace_reserve()
+ * gtsc_commit - make a record readable
+ * @ch: the channel
+ * @record: from gtsc_reserve()
  *
- * Context: as trace_reserve().
+ * Context: as gtsc_reserve().
  */
-void trace_commit(struct trace_info *trace, struct trace_record *record)
+void gtsc_commit(struct gtsc_channel *ch, struct gtsc_record *record)
 {
-	ring_buffer_unlock_commit(record->buffer);
-	wake_reader(raw_cpu_ptr(trace->cpu));
+	gtsc_end_record(ch, record);
 	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_GPL(trace_commit);
+EXPORT_SYMBOL_GPL(gtsc_commit);
 
 /**
- * trace_discard - drop a reserved record
- * @trace: the channel
- * @record: from trace_reserve()
+ * gtsc_discard - drop a reserved record
+ * @ch: the channel
+ * @record: from gtsc_reserve()
  *
  * The record was never attempted: it is not counted anywhere.
  *
- * Context: as trace_reserve().
+ * Context: as gtsc_reserve().
  */
-void trace_discard(struct trace_info *trace, struct trace_record *record)
+void gtsc_discard(struct gtsc_channel *ch, struct gtsc_record *record)
 {
-	ring_buffer_discard_commit(record->buffer, record->event);
+	struct gtsc_record_header *header = gtsc_header_of(record);
+	size_t size = gtsc_record_size(header->len);
+
+	/* See put_lost() */
+	*((u64 *)header + 1) = header->time;
+	put_filler(header, size);
+	local64_dec(&record->mem->nr);
 	/* Records that have interrupted this one can be read only now */
-	wake_reader(raw_cpu_ptr(trace->cpu));
+	gtsc_end_record(ch, record);
 	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_GPL(trace_discard);
+EXPORT_SYMBOL_GPL(gtsc_discard);
 
-/* The error for a trace_reserve() that has returned NULL */
-static int reserve_error(struct trace_info *trace, size_t len)
+/* The error for a gtsc_reserve() that has returned NULL */
+static int reserve_error(struct gtsc_channel *ch, size_t len)
 {
 	if (!len)
 		return -EINVAL;
-	if (len > trace->max_len)
-		return -E2BIG;
+	if (!gtsc_running(ch))
+		return -ESHUTDOWN;
 
-	return trace_running(trace) ? -ENOBUFS : -ESHUTDOWN;
+	return len > gtsc_max_len(READ_ONCE(ch->order)) ? -E2BIG : -ENOBUFS;
 }
 
 /**
- * trace_write - write a record
- * @trace: the channel
+ * gtsc_write - write a record
+ * @ch: the channel
  * @data: the record
  * @len: its bytes, at least 1
  *
- * Context: as trace_reserve().
+ * Context: as gtsc_reserve().
  *
  * Return: 0; -ESHUTDOWN if the channel is not running; -EINVAL if @len is 0;
- * -E2BIG if the record is longer than a page can hold; -ENOBUFS if the buffer is
- * full or records are nested too deep.
+ * -E2BIG if the record is longer than a sub-buffer can hold; -ENOBUFS if the buffer is
+ * full.
  */
-int trace_write(struct trace_info *trace, const void *data, size_t len)
+int gtsc_write(struct gtsc_channel *ch, const void *data, size_t len)
 {
-	struct trace_record record;
+	struct gtsc_record record;
 	int ret = 0;
 
 	preempt_disable_notrace();
-	if (likely(trace_reserve(trace, &record, len))) {
+	if (likely(gtsc_reserve_record(ch, &record, len))) {
 		memcpy(record.data, data, len);
-		trace_commit(trace, &record);
+		gtsc_end_record(ch, &record);
 	} else {
-		ret = reserve_error(trace, len);
+		ret = reserve_error(ch, len);
 	}
 	preempt_enable_notrace();
 
 	return ret;
 }
-EXPORT_SYMBOL_GPL(trace_write);
+EXPORT_SYMBOL_GPL(gtsc_write);
 
 /**
- * trace_vprintf - write a formatted record
- * @trace: the channel
+ * gtsc_vprintf - write a formatted record
+ * @ch: the channel
  * @fmt: as for printk()
  * @args: what it formats
  *
@@ -189,43 +194,43 @@ EXPORT_SYMBOL_GPL(trace_write);
  * the stack; for a long one the space is reserved first and it is formatted
  * there.
  *
- * Context: as trace_reserve().
+ * Context: as gtsc_reserve().
  *
- * Return: bytes written, at least 1; the errors of trace_write(), and -E2BIG for
+ * Return: bytes written, at least 1; the errors of gtsc_write(), and -E2BIG for
  * the longest record already: the NUL needs room.
  */
-int trace_vprintf(struct trace_info *trace, const char *fmt, va_list args)
+int gtsc_vprintf(struct gtsc_channel *ch, const char *fmt, va_list args)
 {
-	struct trace_record record;
+	struct gtsc_record record;
 	char buf[128];
 	va_list again;
 	int len, ret;
 
 	preempt_disable_notrace();
 	va_copy(again, args);
-	if (!trace_running(trace)) {
+	if (!gtsc_running(ch)) {
 		ret = -ESHUTDOWN;
 		goto out;
 	}
 
 	len = vsnprintf(buf, sizeof(buf), fmt, args);
 	if (len < sizeof(buf)) {
-		ret = trace_write(trace, buf, len) ?: len;
+		ret = gtsc_write(ch, buf, len) ?: len;
 		goto out;
 	}
 
 	/* vsnprintf() ends it with a NUL, which is then cut off */
-	if (!trace_reserve(trace, &record, len + 1)) {
-		ret = reserve_error(trace, len + 1);
+	if (!gtsc_reserve(ch, &record, len + 1)) {
+		ret = reserve_error(ch, len + 1);
 		goto out;
 	}
 	/* The arguments may have changed since: the text may be shorter now */
 	ret = min(vsnprintf(record.data, len + 1, fmt, again), len);
 	if (ret) {
-		trace_trim(&record, ret);
-		trace_commit(trace, &record);
+		gtsc_trim(&record, ret);
+		gtsc_commit(ch, &record);
 	} else {
-		trace_discard(trace, &record);
+		gtsc_discard(ch, &record);
 		ret = -EINVAL;
 	}
 out:
@@ -233,43 +238,43 @@ out:
 	preempt_enable_notrace();
 	return ret;
 }
-EXPORT_SYMBOL_GPL(trace_vprintf);
+EXPORT_SYMBOL_GPL(gtsc_vprintf);
 
 /**
- * trace_printf - write a formatted record
- * @trace: the channel
+ * gtsc_printf - write a formatted record
+ * @ch: the channel
  * @fmt: as for printk()
  *
- * See trace_vprintf(). This is the gtsc_printf() of the example of 2007, without
+ * See gtsc_vprintf(). This is the gtsc_printf() of the example of 2007, without
  * its lock and its buffers.
  *
- * Context: as trace_reserve().
+ * Context: as gtsc_reserve().
  *
- * Return: bytes written, at least 1; the errors of trace_write().
+ * Return: bytes written, at least 1; the errors of gtsc_write().
  */
-int trace_printf(struct trace_info *trace, const char *fmt, ...)
+int gtsc_printf(struct gtsc_channel *ch, const char *fmt, ...)
 {
 	va_list args;
 	int ret;
 
 	va_start(args, fmt);
-	ret = trace_vprintf(trace, fmt, args);
+	ret = gtsc_vprintf(ch, fmt, args);
 	va_end(args);
 
 	return ret;
 }
-EXPORT_SYMBOL_GPL(trace_printf);
+EXPORT_SYMBOL_GPL(gtsc_printf);
 
 /**
- * trace_running - whether records written to a channel are kept
- * @trace: the channel
+ * gtsc_running - whether records written to a channel are kept
+ * @ch: the channel
  *
  * Context: any.
  *
- * Return: true between trace_start() and trace_stop().
+ * Return: true between gtsc_start() and gtsc_stop().
  */
-bool trace_running(struct trace_info *trace)
+bool gtsc_running(struct gtsc_channel *ch)
 {
-	return READ_ONCE(trace->live);
+	return READ_ONCE(ch->live);
 }
-EXPORT_SYMBOL_GPL(trace_running);
+EXPORT_SYMBOL_GPL(gtsc_running);
