@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc, the buffer layer: a thread for each trace file reads records and stores them.
- * At the end of the recording it reads all records that were written before.
+ * gtsc, the buffer layer: a thread for each trace file reads records and writes them into
+ * a trace. At the end of the recording it reads all records that were written before.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "gtsc.h"
+#include "ctf.h"
 
-/* Room for the largest record, and for many small ones at a time */
-#define READ_SIZE	(256 * 1024)
 #define POLL_MS		200
 #define MAX_FILES	1024
 
@@ -28,9 +22,8 @@ struct reader {
 	struct channel		*ch;
 	unsigned int		channel;
 	unsigned int		number;		/* of the trace file */
-	int			fd;
-	struct writer		*writer;
-	atomic_ullong		records;
+	struct input		in;
+	struct ctf_stream	out;
 	atomic_ullong		bytes;
 	atomic_bool		ended;
 	int			error;
@@ -38,96 +31,65 @@ struct reader {
 
 static struct reader readers[MAX_FILES];
 static unsigned int nr_readers;
+static struct ctf *trace;
 static atomic_bool ending, failed;
-static atomic_bool interrupted;
 
-static uint64_t now_ns(void)
+/* Returns the bytes that were read, 0 if there was nothing, or a negative errno */
+static ssize_t copy(struct reader *r)
 {
-	struct timespec ts;
+	ssize_t n = input_read(&r->in), written;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	if (n <= 0)
+		return n;
+	atomic_fetch_add_explicit(&r->bytes, n, memory_order_relaxed);
+	written = ctf_write(&r->out, r->in.buf, r->in.have);
+	if (written < 0)
+		return written;
+	r->in.used = written;
 
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+	return n;
 }
 
-/*
- * How many records there are in @len bytes, all of which are whole ones; @time is
- * that of the last one.
- */
-static uint64_t count_records(const uint8_t *p, size_t len, uint64_t *time)
+/* Until there is something to read; false if the channel has gone, and was read to its end */
+static bool wait_for_records(struct reader *r)
 {
-	struct gtsc_record_header h;
-	uint64_t nr = 0;
+	struct pollfd pfd = { .fd = r->in.fd, .events = POLLIN };
 
-	while (len >= sizeof(h)) {
-		memcpy(&h, p, sizeof(h));
-		if (h.len > len - sizeof(h))
-			break;
-		p += sizeof(h) + h.len;
-		len -= sizeof(h) + h.len;
-		*time = h.time;
-		nr++;
-	}
+	poll(&pfd, 1, POLL_MS);
+	/* The end of a plain file is always ready */
+	if (pfd.revents & POLLIN)
+		usleep(1000);
 
-	return nr;
-}
-
-/*
- * A channel that was running before may never be empty. If its records have no header,
- * and so no time, read for one more second.
- */
-static bool endless(const struct reader *r, uint64_t end)
-{
-	return !r->ch->started && !r->ch->headers && now_ns() - end > 1000000000;
+	return (pfd.revents & (POLLHUP | POLLIN)) != POLLHUP;
 }
 
 static void *read_thread(void *data)
 {
 	struct reader *r = data;
-	struct pollfd pfd = { .fd = r->fd, .events = POLLIN };
-	uint8_t *buf = malloc(READ_SIZE);
-	uint64_t end = 0, time = 0;
+	uint64_t end = 0;
 	bool last;
 	ssize_t n;
 
-	if (!buf)
-		r->error = -ENOMEM;
-
-	while (buf) {
+	for (;;) {
 		/* Records that were committed before @ending was set are there now */
 		last = atomic_load(&ending);
 		if (last && !end)
 			end = now_ns();
-		if (last && endless(r, end))
+		n = copy(r);
+		if (n < 0)
 			break;
-
-		n = read(r->fd, buf, READ_SIZE);
-		if (n < 0 && errno == EINTR)
+		/* A channel that was running before may never be empty */
+		if (n && last && !r->ch->started && r->out.packet.timestamp_end > end)
+			break;
+		if (n)
 			continue;
-		if (n < 0) {
-			r->error = -errno;
-			break;
-		}
-		if (n > 0) {
-			r->error = store_write(r->writer, CHUNK_DATA, r->channel, r->number,
-					       buf, n);
-			if (r->error)
-				break;
-			atomic_fetch_add(&r->bytes, n);
-			if (r->ch->headers)
-				atomic_fetch_add(&r->records, count_records(buf, n, &time));
-			if (last && !r->ch->started && r->ch->headers && time > end)
-				break;
-			continue;
-		}
-		if (last)
-			break;
-		poll(&pfd, 1, POLL_MS);
-		/* The channel has gone, and has been read to its end */
-		if ((pfd.revents & (POLLHUP | POLLIN)) == POLLHUP)
+		if (last || !wait_for_records(r))
 			break;
 	}
-	free(buf);
+	/* A plain file can end with a part of a record, and so can a defective kernel's */
+	if (!n && r->in.have > r->in.used)
+		n = -EBADMSG;
+	r->error = n < 0 ? n : 0;
 	if (r->error)
 		atomic_store(&failed, true);
 	atomic_store(&r->ended, true);
@@ -135,31 +97,33 @@ static void *read_thread(void *data)
 	return NULL;
 }
 
-static int add_reader(struct channel *ch, unsigned int channel, const char *name,
-		      struct writer *writer)
+/* When the recording began: set before there are readers */
+static uint64_t started;
+
+static int add_reader(struct channel *ch, unsigned int channel, unsigned int number)
 {
 	struct reader *r = &readers[nr_readers];
-	char path[MAX_PATH + 300];
 	int ret;
 
 	if (nr_readers == MAX_FILES)
-		return -E2BIG;
+		return complain_of(ch->name, -E2BIG);
 
-	snprintf(path, sizeof(path), "%s/%s", ch->path, name);
-	r->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (r->fd < 0)
-		return -errno;
+	ret = input_open(&r->in, ch, number);
+	if (ret)
+		return ret;
 	r->ch = ch;
 	r->channel = channel;
-	r->number = strtoul(name + strlen("trace"), NULL, 10);
-	r->writer = writer;
-	ret = -pthread_create(&r->thread, NULL, read_thread, r);
-	if (ret)
-		close(r->fd);
-	else
-		nr_readers++;
+	r->number = number;
+	ret = ctf_open_stream(trace, &r->out, ch, channel, number, started);
+	if (!ret)
+		ret = -pthread_create(&r->thread, NULL, read_thread, r);
+	if (ret) {
+		input_close(&r->in);
+		return complain_of(ch->name, ret);
+	}
+	nr_readers++;
 
-	return ret;
+	return 0;
 }
 
 static bool has_reader(unsigned int channel, unsigned int number)
@@ -172,24 +136,29 @@ static bool has_reader(unsigned int channel, unsigned int number)
 	return false;
 }
 
-/* For new files only: a CPU may have come since the last time */
-static int start_readers(struct channel *ch, unsigned int channel, struct writer *writer)
-{
-	struct dirent *entry;
-	unsigned int number;
-	int ret = 0;
-	char end;
-	DIR *d;
+struct place {
+	struct channel	*ch;
+	unsigned int	channel;
+};
 
-	d = opendir(ch->path);
-	while (d && !ret && (entry = readdir(d))) {
-		if (sscanf(entry->d_name, "trace%u%c", &number, &end) != 1 ||
-		    has_reader(channel, number))
-			continue;
-		ret = add_reader(ch, channel, entry->d_name, writer);
+static int add_new_reader(unsigned int number, void *data)
+{
+	struct place *place = data;
+
+	return has_reader(place->channel, number) ? 0 :
+	       add_reader(place->ch, place->channel, number);
+}
+
+/* For new files only: a CPU may have come since the last time */
+static int start_readers(struct channel *channels, unsigned int nr)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < nr && !ret; i++) {
+		struct place place = { &channels[i], i };
+
+		ret = for_trace_files(&channels[i], add_new_reader, &place);
 	}
-	if (d)
-		closedir(d);
 
 	return ret;
 }
@@ -205,25 +174,30 @@ static bool all_ended(void)
 	return true;
 }
 
-static void on_signal(int sig)
-{
-	interrupted = 1;
-}
-
 struct totals {
 	unsigned long long records, bytes, dropped, overwritten;
 	bool unknown;	/* a channel has gone, and may have dropped more */
 };
 
-static void add_up(struct channel *channels, unsigned int nr, const struct totals *before,
-		   struct totals *now)
+/* How many more than when the recording began */
+static unsigned long long since(unsigned long long before, unsigned long long now)
+{
+	return now > before ? now - before : 0;
+}
+
+static unsigned long long all_dropped(const struct stats *s)
+{
+	return s->full + s->too_big + s->nested;
+}
+
+static void add_up(struct channel *channels, unsigned int nr, struct totals *now)
 {
 	struct stats stats;
 	struct channel *ch;
 
 	*now = (struct totals){ 0 };
 	for (unsigned int i = 0; i < nr_readers; i++) {
-		now->records += atomic_load(&readers[i].records);
+		now->records += atomic_load(&readers[i].out.records);
 		now->bytes += atomic_load(&readers[i].bytes);
 	}
 	for (ch = channels; ch < channels + nr; ch++) {
@@ -233,14 +207,39 @@ static void add_up(struct channel *channels, unsigned int nr, const struct total
 		if (!ch->gone)
 			ch->stats = stats;
 		now->unknown |= ch->gone;
-		now->dropped += ch->stats.full + ch->stats.too_big + ch->stats.nested;
-		now->overwritten += ch->stats.overwritten;
+		now->dropped += since(all_dropped(&ch->before), all_dropped(&ch->stats));
+		now->overwritten += since(ch->before.overwritten, ch->stats.overwritten);
 	}
-	if (before) {
-		now->dropped -= before->dropped < now->dropped ? before->dropped : now->dropped;
-		now->overwritten -= before->overwritten < now->overwritten ?
-				    before->overwritten : now->overwritten;
+}
+
+/*
+ * What the counters of a channel say beyond what its LOST records did: their place is not
+ * known.
+ */
+static unsigned long long lost_elsewhere(const struct channel *ch, unsigned int channel)
+{
+	unsigned long long lost = 0;
+
+	if (ch->gone)
+		return 0;
+	for (unsigned int i = 0; i < nr_readers; i++) {
+		if (readers[i].channel == channel)
+			lost += atomic_load(&readers[i].out.lost);
 	}
+
+	return since(lost, since(all_dropped(&ch->before), all_dropped(&ch->stats)) +
+			   since(ch->before.overwritten, ch->stats.overwritten));
+}
+
+/* Whether it has the lowest number of those of its channel */
+static bool is_first(const struct reader *r)
+{
+	for (unsigned int i = 0; i < nr_readers; i++) {
+		if (readers[i].channel == r->channel && readers[i].number < r->number)
+			return false;
+	}
+
+	return true;
 }
 
 static void show(const struct totals *t, double seconds, double rate, const char *end)
@@ -264,10 +263,8 @@ static int start_channels(struct channel *channels, unsigned int nr)
 			ret = set_state(&channels[i], "running");
 			channels[i].started = !ret;
 		}
-		if (ret) {
-			complain("%s: cannot start it: %s", channels[i].name, strerror(-ret));
-			return ret;
-		}
+		if (ret)
+			return complain_of(channels[i].name, ret);
 	}
 
 	return 0;
@@ -282,22 +279,8 @@ static void stop_channels(struct channel *channels, unsigned int nr)
 	}
 }
 
-static int write_channels(struct channel *channels, unsigned int nr, struct writer *writer)
-{
-	int ret = 0;
-
-	for (unsigned int i = 0; i < nr && !ret; i++) {
-		struct store_channel sc = { .flags = channels[i].headers ? STORE_HEADERS : 0 };
-
-		memcpy(sc.name, channels[i].name, sizeof(sc.name));
-		ret = store_write(writer, CHUNK_CHANNEL, i, 0, &sc, sizeof(sc));
-	}
-
-	return ret;
-}
-
-static void wait_and_show(struct channel *channels, unsigned int nr, struct writer *writer,
-			  const struct totals *before, const struct record_options *options)
+static void wait_and_show(struct channel *channels, unsigned int nr,
+			  const struct record_options *options)
 {
 	uint64_t start = now_ns(), last = start, now;
 	struct totals t = { 0 };
@@ -310,9 +293,8 @@ static void wait_and_show(struct channel *channels, unsigned int nr, struct writ
 			break;
 		if (now - last < 1000000000)
 			continue;
-		for (unsigned int i = 0; i < nr; i++)
-			start_readers(&channels[i], i, writer);
-		add_up(channels, nr, before, &t);
+		start_readers(channels, nr);
+		add_up(channels, nr, &t);
 		if (!options->quiet)
 			show(&t, (now - start) / 1e9,
 			     (t.records - shown) / ((now - last) / 1e9),
@@ -322,8 +304,45 @@ static void wait_and_show(struct channel *channels, unsigned int nr, struct writ
 	}
 }
 
+/* Returns the error of any of them */
+static int end_readers(void)
+{
+	int error = 0;
+
+	for (unsigned int i = 0; i < nr_readers; i++) {
+		struct reader *r = &readers[i];
+
+		pthread_join(r->thread, NULL);
+		if (!r->error)
+			continue;
+		error = r->error;
+		complain("%s/trace%u: %s", r->ch->name, r->number, strerror(-error));
+	}
+
+	return error;
+}
+
+/* After the counters of the channels were read for the last time */
+static int close_streams(const struct channel *channels)
+{
+	int error = 0, ret;
+
+	for (unsigned int i = 0; i < nr_readers; i++) {
+		struct reader *r = &readers[i];
+		const struct channel *ch = &channels[r->channel];
+
+		ret = ctf_close_stream(&r->out, is_first(r) ? lost_elsewhere(ch, r->channel) : 0);
+		/* That there is no more room was said already */
+		if (ret && !r->error)
+			error = complain_of(ch->name, ret);
+		input_close(&r->in);
+	}
+
+	return error;
+}
+
 /**
- * record - store the records of channels
+ * record - record channels into a trace
  * @channels: the channels; those that are not running are started, and stopped
  *	again at the end
  * @nr: their number
@@ -335,54 +354,42 @@ static void wait_and_show(struct channel *channels, unsigned int nr, struct writ
  */
 int record(struct channel *channels, unsigned int nr, const struct record_options *options)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
-	struct writer *writer = store_create(options->output);
-	struct totals before, all;
 	uint64_t start = now_ns();
-	int ret, error = 0;
+	struct totals all;
+	int ret, error;
 
-	if (!writer) {
-		ret = -errno;
-		complain("%s: %s", options->output, strerror(-ret));
-		return ret;
-	}
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	add_up(channels, nr, NULL, &before);
-
-	ret = write_channels(channels, nr, writer);
-	for (unsigned int i = 0; i < nr && !ret; i++) {
-		ret = start_readers(&channels[i], i, writer);
+	started = start;
+	/* Before the directory is touched */
+	for (unsigned int i = 0; i < nr; i++) {
+		ret = get_stats(&channels[i], &channels[i].before);
 		if (ret)
-			complain("%s: %s", channels[i].name, strerror(-ret));
+			return complain_of(channels[i].name, ret);
 	}
-	if (!ret)
+	trace = ctf_create(options->output, channels, nr, options->ctf2);
+	if (!trace)
+		return -EIO;
+
+	catch_signals();
+	ret = start_readers(channels, nr);
+	if (!ret && !options->held)
 		ret = start_channels(channels, nr);
-	if (!ret)
-		wait_and_show(channels, nr, writer, &before, options);
+	if (!ret && !options->held)
+		wait_and_show(channels, nr, options);
 
 	stop_channels(channels, nr);
 	atomic_store(&ending, true);
-	for (unsigned int i = 0; i < nr_readers; i++) {
-		pthread_join(readers[i].thread, NULL);
-		if (readers[i].error) {
-			error = readers[i].error;
-			complain("%s/trace%u: %s", readers[i].ch->name, readers[i].number,
-				 strerror(-error));
-		}
-	}
-
-	add_up(channels, nr, &before, &all);
+	error = end_readers();
+	add_up(channels, nr, &all);
 	for (unsigned int i = 0; i < nr; i++) {
 		if (channels[i].gone)
 			complain("%s: has gone; it may have dropped more than was seen",
 				 channels[i].name);
 	}
-	error = store_close(writer) ?: error;
-	if (error)
-		complain("%s: %s", options->output, strerror(-error));
-	show(&all, (now_ns() - start) / 1e9, all.records / ((now_ns() - start) / 1e9), "\n");
+	error = close_streams(channels) ?: error;
+	ctf_close(trace);
+	if (!ret)
+		show(&all, (now_ns() - start) / 1e9, all.records / ((now_ns() - start) / 1e9),
+		     "\n");
 
 	return ret ?: error;
 }

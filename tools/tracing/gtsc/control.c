@@ -51,6 +51,50 @@ static int write_file(const char *dir, const char *name, const char *text)
 	return ret;
 }
 
+/* The mode in brackets, none if the kernel is not locked down */
+static bool is_locked_down(char *mode, size_t size)
+{
+	char buf[128], *start, *end;
+
+	if (read_file("/sys/kernel/security", "lockdown", buf, sizeof(buf)))
+		return false;
+	start = strchr(buf, '[');
+	end = start ? strchr(start, ']') : NULL;
+	if (!end || !strncmp(start, "[none]", 6))
+		return false;
+	snprintf(mode, size, "%.*s", (int)(end - start - 1), start + 1);
+
+	return true;
+}
+
+/**
+ * complain_of - say what went wrong
+ * @name: a file or channel
+ * @error: a negative errno; 0: nothing is said
+ *
+ * Return: @error.
+ */
+int complain_of(const char *name, int error)
+{
+	char mode[32] = "";
+
+	if (!error)
+		return 0;
+	if (error != -EPERM || geteuid()) {
+		complain("%s: %s", name, strerror(-error));
+		return error;
+	}
+
+	if (is_locked_down(mode, sizeof(mode)))
+		complain("%s: the kernel is locked down (lockdown=%s)", name, mode);
+	else
+		complain("%s: %s, although you are root: is the kernel locked down?", name,
+			 strerror(-error));
+	complain("then channels cannot be changed, and those without headers not be read");
+
+	return error;
+}
+
 static bool has(const char *dir, const char *name)
 {
 	char path[MAX_PATH + 300];
@@ -77,6 +121,11 @@ static bool is_channel(const char *dir, struct channel *ch)
 	ch->headers = strstr(flags, "header");
 	ch->flight = strstr(flags, "flight");
 	ch->global = strstr(flags, "global");
+	if (read_file(ch->path, "format", ch->format, sizeof(ch->format)))
+		return true;
+	ch->format[strcspn(ch->format, "\n")] = '\0';
+	if (parse_fields(ch->format, &ch->fields))
+		complain("%s: its format is not understood: %s", ch->name, ch->format);
 
 	return true;
 }
@@ -175,6 +224,17 @@ int put_number(const struct channel *ch, const char *file, unsigned long long nu
 	snprintf(buf, sizeof(buf), "%llu", number);
 
 	return write_file(ch->path, file, buf);
+}
+
+/* Both at once; @discard: also if there are unread records */
+int put_size(const struct channel *ch, unsigned long long sub_size, unsigned long long nr_sub,
+	     bool discard)
+{
+	char buf[64];
+
+	snprintf(buf, sizeof(buf), "%llu %llu%s", sub_size, nr_sub, discard ? " discard" : "");
+
+	return write_file(ch->path, "size", buf);
 }
 
 int get_stats(const struct channel *ch, struct stats *stats)

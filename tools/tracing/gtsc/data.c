@@ -1,54 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc, the data layer: merges the records of all channels and CPUs by their time,
- * from a file or from the kernel, and prints them.
+ * gtsc, the data layer: merges the records of all channels and CPUs by their time, of a
+ * recorded trace, of a stream or of the kernel, and prints them. It holds a buffer for
+ * each of them, not the records.
  */
 #define _GNU_SOURCE
 #include <byteswap.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gtsc.h"
-#include "store.h"
+#include "reader.h"
 
-#define READ_SIZE	(256 * 1024)
-/* No chunk is longer than what is read at a time, and no machine has more CPUs */
-#define MAX_CHUNK	(1024 * 1024)
-#define MAX_FILE	8192
+/* What a pipe gives in this time is sorted, but no more than so much of it */
+#define BATCH_MS	20
+#define BATCH_SIZE	(8 * 1024 * 1024)
+#define MAX_METADATA	(4 * 1024 * 1024)
+#define POLL_MS		200
 
-struct block {
-	const uint8_t	*data;
-	size_t		len;
-};
+static struct stream **streams;
+static unsigned int nr_streams;
 
-/* What came from one trace file, in its order */
-struct stream {
-	unsigned int	channel;
-	unsigned int	file;
-	struct block	*blocks;
-	size_t		nr, room;
-
-	/* Where printing is */
-	size_t		block, pos;
-	struct item	next;
-	bool		has_next;
-};
-
-static struct stream *streams;
-static size_t nr_streams;
-static struct store_channel names[MAX_CHANNELS];
-
-/* The file was written on a machine of the other byte order */
-static bool swapped;
-
-static uint32_t u32(uint32_t x) { return swapped ? bswap_32(x) : x; }
-static uint64_t u64(uint64_t x) { return swapped ? bswap_64(x) : x; }
+/* Of a trace that was recorded */
+static struct channel recorded[MAX_CHANNELS];
+static struct metadata meta = { .channels = recorded };
 
 static void *must(void *p)
 {
@@ -60,380 +39,465 @@ static void *must(void *p)
 	return p;
 }
 
-static struct stream *get_stream(unsigned int channel, unsigned int file)
+static struct stream *new_stream(void)
 {
-	struct stream *s;
-
-	for (size_t i = 0; i < nr_streams; i++) {
-		if (streams[i].channel == channel && streams[i].file == file)
-			return &streams[i];
-	}
-
 	streams = must(realloc(streams, (nr_streams + 1) * sizeof(*streams)));
-	s = &streams[nr_streams++];
-	memset(s, 0, sizeof(*s));
-	s->channel = channel;
-	s->file = file;
+	streams[nr_streams] = must(calloc(1, sizeof(struct stream)));
 
-	return s;
+	return streams[nr_streams++];
 }
 
-static void add_block(unsigned int channel, unsigned int file, const void *data, size_t len)
-{
-	struct stream *s = get_stream(channel, file);
+/* The heap: the stream with the oldest record is the first one */
 
-	if (s->nr == s->room) {
-		s->room = s->room ? s->room * 2 : 64;
-		s->blocks = must(realloc(s->blocks, s->room * sizeof(*s->blocks)));
-	}
-	s->blocks[s->nr].data = data;
-	s->blocks[s->nr++].len = len;
+static bool is_before(const struct stream *a, const struct stream *b)
+{
+	return a->item.time < b->item.time;
 }
 
-/* The next record of a stream; without headers, what was read at a time */
-static bool find_next(struct stream *s)
+static void sift_down(struct stream **heap, unsigned int nr, unsigned int i)
 {
-	const struct store_channel *sc = &names[s->channel];
-	struct gtsc_record_header h;
-	struct block *b;
+	struct stream *s = heap[i];
+	unsigned int child;
 
-	if (s->has_next)
-		return true;
-
-	for (; s->block < s->nr; s->block++, s->pos = 0) {
-		b = &s->blocks[s->block];
-		s->next = (struct item){
-			.channel = sc->name, .cpu = s->file, .swapped = swapped,
-		};
-		if (!(sc->flags & STORE_HEADERS)) {
-			if (s->pos == b->len)
-				continue;
-			s->next.data = b->data;
-			s->next.len = b->len;
-			s->pos = b->len;
-			s->has_next = true;
-			return true;
-		}
-
-		if (b->len - s->pos < sizeof(h))
-			continue;
-		memcpy(&h, b->data + s->pos, sizeof(h));
-		h.len = u32(h.len);
-		if (h.len > b->len - s->pos - sizeof(h))
-			continue;
-		s->next.has_header = true;
-		s->next.cpu = u32(h.cpu);
-		s->next.time = u64(h.time);
-		s->next.data = b->data + s->pos + sizeof(h);
-		s->next.len = h.len;
-		s->pos += sizeof(h) + h.len;
-		s->has_next = true;
-		return true;
-	}
-
-	return false;
-}
-
-static unsigned long long print_streams(const struct format *format, FILE *out)
-{
-	struct stream *s, *oldest;
-	unsigned long long nr = 0;
-
-	for (;;) {
-		oldest = NULL;
-		for (s = streams; s < streams + nr_streams; s++) {
-			if (find_next(s) && (!oldest || s->next.time < oldest->next.time))
-				oldest = s;
-		}
-		if (!oldest)
-			return nr;
-		format->print(&oldest->next, out);
-		oldest->has_next = false;
-		nr++;
-	}
-}
-
-/* Files */
-
-struct image {
-	const char	*name;
-	const uint8_t	*data;
-	size_t		size;
-	bool		damaged;
-	unsigned long long	lost;	/* bytes */
-};
-
-static void damage(struct image *im, size_t pos, size_t lost, const char *what)
-{
-	complain("%s: at byte %zu: %s", im->name, pos, what);
-	im->damaged = true;
-	im->lost += lost;
-}
-
-static bool get_chunk(const struct image *im, size_t pos, struct store_chunk *chunk)
-{
-	if (im->size - pos < sizeof(*chunk))
-		return false;
-	memcpy(chunk, im->data + pos, sizeof(*chunk));
-
-	return u32(chunk->magic) == CHUNK_MAGIC;
-}
-
-/* Where the next chunk is that is whole; the end of the file if there is none */
-static size_t resync(const struct image *im, size_t pos)
-{
-	struct store_chunk chunk;
-
-	for (; pos + sizeof(chunk) <= im->size; pos++) {
-		if (get_chunk(im, pos, &chunk) && u32(chunk.len) <= MAX_CHUNK &&
-		    u32(chunk.len) <= im->size - pos - sizeof(chunk) &&
-		    chunk_crc(&chunk, im->data + pos + sizeof(chunk), u32(chunk.len)) ==
-		    u32(chunk.crc))
-			return pos;
-	}
-
-	return im->size;
-}
-
-/* Returns true at the end that its writer has made */
-static bool take_chunk(struct image *im, const struct store_chunk *chunk, size_t pos)
-{
-	const uint8_t *data = im->data + pos + sizeof(*chunk);
-	unsigned int channel = u32(chunk->channel);
-	size_t len = u32(chunk->len);
-
-	switch (u32(chunk->type)) {
-	case CHUNK_CHANNEL:
-		if (channel >= MAX_CHANNELS || len != sizeof(names[0])) {
-			damage(im, pos, len, "a bad channel");
+	for (; (child = 2 * i + 1) < nr; i = child) {
+		if (child + 1 < nr && is_before(heap[child + 1], heap[child]))
+			child++;
+		if (!is_before(heap[child], s))
 			break;
-		}
-		memcpy(&names[channel], data, len);
-		names[channel].flags = u32(names[channel].flags);
-		names[channel].name[NAME_SIZE - 1] = '\0';
-		break;
-	case CHUNK_DATA:
-		if (channel < MAX_CHANNELS && names[channel].name[0] &&
-		    u32(chunk->file) < MAX_FILE)
-			add_block(channel, u32(chunk->file), data, len);
+		heap[i] = heap[child];
+	}
+	heap[i] = s;
+}
+
+/* All that the streams have now; returns how many records */
+static unsigned long long print_streams(const struct print_options *options)
+{
+	struct stream **heap = must(malloc((nr_streams + 1) * sizeof(*heap)));
+	unsigned long long printed = 0;
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < nr_streams; i++) {
+		if (next_item(streams[i]))
+			heap[nr++] = streams[i];
+	}
+	for (unsigned int i = nr / 2; i-- > 0; )
+		sift_down(heap, nr, i);
+
+	while (nr && !ferror(options->out)) {
+		printed += !heap[0]->item.lost;
+		print_item(&heap[0]->item, options->format, options->out);
+		if (!next_item(heap[0]))
+			heap[0] = heap[--nr];
+		if (nr)
+			sift_down(heap, nr, 0);
+	}
+	free(heap);
+
+	return printed;
+}
+
+static bool any_damaged(unsigned long long *lost)
+{
+	bool damaged = false;
+
+	*lost = 0;
+	for (unsigned int i = 0; i < nr_streams; i++) {
+		damaged |= streams[i]->damaged;
+		*lost += streams[i]->lost_bytes;
+	}
+
+	return damaged;
+}
+
+static int use_metadata(char *text, const char *name, const struct print_options *options)
+{
+	if (parse_metadata(text, &meta)) {
+		complain("%s: not a trace that gtsc has written", name);
+		return -EINVAL;
+	}
+	if (options->wall_clock)
+		print_offset = meta.clock_offset;
+
+	return 0;
+}
+
+/* A recorded trace */
+
+static int read_metadata(const char *dir, const struct print_options *options)
+{
+	char path[MAX_PATH + 16], *text = must(malloc(MAX_METADATA));
+	size_t len;
+	FILE *f;
+	int ret;
+
+	snprintf(path, sizeof(path), "%s/metadata", dir);
+	f = fopen(path, "re");
+	if (!f) {
+		free(text);
+		return complain_of(path, -errno);
+	}
+	len = fread(text, 1, MAX_METADATA - 1, f);
+	text[len] = '\0';
+	fclose(f);
+	ret = use_metadata(text, dir, options);
+	free(text);
+
+	return ret;
+}
+
+static int open_files(const char *dir)
+{
+	struct dirent *entry;
+	struct stream *s;
+	int ret = 0;
+	DIR *d;
+
+	d = opendir(dir);
+	if (!d)
+		return complain_of(dir, -errno);
+	while (!ret && (entry = readdir(d))) {
+		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "metadata"))
+			continue;
+		s = new_stream();
+		ret = open_packet_file(s, &meta, dir, entry->d_name);
+		if (ret)
+			free(streams[--nr_streams]);
+		if (ret == -ENODATA)
+			ret = 0;
 		else
-			damage(im, pos, len, "records of an unknown channel");
-		break;
-	case CHUNK_END:
-		return true;
+			complain_of(entry->d_name, ret);
 	}
+	closedir(d);
 
-	return false;
+	return ret;
 }
 
-/* The records at the end of a file that breaks off: those before the break */
-static void take_rest(struct image *im, const struct store_chunk *chunk, size_t pos)
+/* The names are those of the machine that was traced, if they were recorded */
+static void use_kallsyms(const char *dir)
 {
-	unsigned int channel = u32(chunk->channel);
-	size_t left = im->size - pos - sizeof(*chunk);
+	static char path[MAX_PATH + 16];
 
-	damage(im, pos, u32(chunk->len) - left, "the file breaks off");
-	if (u32(chunk->type) == CHUNK_DATA && channel < MAX_CHANNELS &&
-	    names[channel].name[0] && u32(chunk->file) < MAX_FILE)
-		add_block(channel, u32(chunk->file), im->data + pos + sizeof(*chunk), left);
+	if (kallsyms_file)
+		return;
+	snprintf(path, sizeof(path), "%s/" KALLSYMS_NAME, dir);
+	if (!access(path, R_OK))
+		kallsyms_file = path;
 }
 
-static void index_file(struct image *im)
+/**
+ * print_directory - print a recorded trace
+ * @name: the directory
+ * @options: how
+ *
+ * Return: 0; a negative errno if there is nothing to print, or the trace is
+ * damaged: then the records that are whole have been printed.
+ */
+int print_directory(const char *name, const struct print_options *options)
 {
-	size_t pos = sizeof(struct store_header), next;
-	struct store_chunk chunk;
+	unsigned long long nr, lost;
+	int ret;
 
-	while (pos < im->size) {
-		if (!get_chunk(im, pos, &chunk)) {
-			next = resync(im, pos);
-			damage(im, pos, next - pos, "not a chunk");
-			pos = next;
+	use_kallsyms(name);
+	ret = read_metadata(name, options) ?: open_files(name);
+	if (ret)
+		return ret;
+
+	nr = print_streams(options);
+	if (!any_damaged(&lost))
+		return 0;
+
+	complain("%s: is damaged: %llu records were saved, %llu bytes are lost", name, nr, lost);
+
+	return -EIO;
+}
+
+/* A stream from a pipe */
+
+/* Returns 0, -ENODATA at the end, or another negative errno */
+static int read_all(void *buf, size_t len)
+{
+	size_t have = 0;
+	ssize_t n;
+
+	while (have < len) {
+		n = read(STDIN_FILENO, (uint8_t *)buf + have, len - have);
+		if (n < 0 && errno == EINTR)
 			continue;
-		}
-		if (u32(chunk.len) > im->size - pos - sizeof(chunk)) {
-			next = resync(im, pos + 1);
-			if (next == im->size) {
-				take_rest(im, &chunk, pos);
-				return;
-			}
-			damage(im, pos, next - pos, "not a chunk");
-			pos = next;
-			continue;
-		}
-		next = pos + sizeof(chunk) + u32(chunk.len);
-		if (chunk_crc(&chunk, im->data + pos + sizeof(chunk), u32(chunk.len)) !=
-		    u32(chunk.crc)) {
-			next = resync(im, pos + 1);
-			damage(im, pos, next - pos, "wrong checksum");
-		} else if (take_chunk(im, &chunk, pos)) {
-			return;
-		}
-		pos = next;
-	}
-
-	damage(im, im->size, 0, "no end: the recording was cut off");
-}
-
-static int check_header(struct image *im)
-{
-	struct store_header h;
-
-	if (im->size < sizeof(h)) {
-		complain("%s: too short for a file of gtsc", im->name);
-		return -EINVAL;
-	}
-	memcpy(&h, im->data, sizeof(h));
-	if (memcmp(h.magic, STORE_MAGIC, sizeof(h.magic))) {
-		complain("%s: not a file of gtsc", im->name);
-		return -EINVAL;
-	}
-	swapped = h.order == bswap_32(STORE_ORDER);
-	if (!swapped && h.order != STORE_ORDER) {
-		complain("%s: bad byte order", im->name);
-		return -EINVAL;
-	}
-	if (u32(h.version) != STORE_VERSION) {
-		complain("%s: version %u, this program knows %u", im->name, u32(h.version),
-			 STORE_VERSION);
-		return -EINVAL;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			return have ? -EPIPE : -ENODATA;
+		have += n;
 	}
 
 	return 0;
 }
 
-static int map_file(struct image *im)
+static int read_metadata_packet(const uint8_t *start, size_t have,
+				const struct print_options *options)
 {
-	struct stat st;
-	int fd, ret = 0;
+	struct ctf_metadata_packet packet;
+	uint32_t content, size;
+	char *text;
+	int ret;
 
-	fd = open(im->name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st))
-		ret = -errno;
-	if (!ret && st.st_size) {
-		im->size = st.st_size;
-		im->data = mmap(NULL, im->size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (im->data == MAP_FAILED)
-			ret = -errno;
-	}
-	if (fd >= 0)
-		close(fd);
+	memcpy(&packet, start, have);
+	ret = read_all((uint8_t *)&packet + have, CTF_METADATA_PACKET - have);
 	if (ret)
-		complain("%s: %s", im->name, strerror(-ret));
+		return ret;
+	content = packet.content_size;
+	size = packet.packet_size;
+	if (packet.magic != CTF_METADATA_MAGIC) {
+		content = bswap_32(content);
+		size = bswap_32(size);
+	}
+	content /= 8;
+	size /= 8;
+	if (content < CTF_METADATA_PACKET || size < content || size > MAX_METADATA)
+		return -EBADMSG;
+
+	text = must(malloc(size - CTF_METADATA_PACKET + 1));
+	ret = read_all(text, size - CTF_METADATA_PACKET);
+	text[content - CTF_METADATA_PACKET] = '\0';
+	if (!ret)
+		ret = use_metadata(text, "standard input", options);
+	free(text);
+
+	return ret;
+}
+
+static struct stream *stream_of(const struct ctf_packet *packet)
+{
+	struct stream *s;
+
+	for (unsigned int i = 0; i < nr_streams; i++) {
+		s = streams[i];
+		if (s->ch == &recorded[packet->stream_id] &&
+		    s->number == packet->stream_instance_id)
+			return s;
+	}
+	s = new_stream();
+	open_blocks(s, &meta, packet);
+
+	return s;
+}
+
+static int read_data_packet(const uint8_t *start, size_t have, size_t *size)
+{
+	uint8_t header[sizeof(struct ctf_packet)];
+	struct ctf_packet packet;
+	struct block *block;
+	bool swapped;
+	int ret;
+
+	memcpy(header, start, have);
+	ret = read_all(header + have, sizeof(header) - have);
+	if (ret)
+		return ret;
+	/* Without metadata there are no channels, and no packet is right */
+	if (!check_packet(&meta, header, &packet, &swapped) ||
+	    packet.packet_size > 2ULL * MAX_RECORD)
+		return -EBADMSG;
+
+	*size = packet.packet_size;
+	block = must(malloc(sizeof(*block) + *size - sizeof(packet)));
+	block->packet = packet;
+	block->swapped = swapped;
+	ret = read_all(block->records, *size - sizeof(packet));
+	if (ret)
+		free(block);
+	else
+		add_block(stream_of(&packet), block);
+
+	return ret;
+}
+
+static int read_packet(size_t *size, const struct print_options *options)
+{
+	uint32_t magic;
+	int ret;
+
+	*size = 0;
+	ret = read_all(&magic, sizeof(magic));
+	if (ret)
+		return ret;
+	if (magic == CTF_METADATA_MAGIC || magic == bswap_32(CTF_METADATA_MAGIC))
+		return read_metadata_packet((uint8_t *)&magic, sizeof(magic), options);
+
+	return read_data_packet((uint8_t *)&magic, sizeof(magic), size);
+}
+
+/* Waits for a packet, and takes those that come soon after it */
+static int read_batch(const struct print_options *options)
+{
+	struct pollfd pfd = { .fd = STDIN_FILENO, .events = POLLIN };
+	size_t all = 0, size;
+	int ret;
+
+	do {
+		ret = read_packet(&size, options);
+		all += size;
+	} while (!ret && all < BATCH_SIZE && poll(&pfd, 1, BATCH_MS) > 0);
 
 	return ret;
 }
 
 /**
- * print_file - print the records of a file
- * @name: the file
- * @format: name of the format
- * @out: where to
+ * print_stdin - print the stream that comes from the standard input, as it comes
+ * @options: how
  *
- * Return: 0; a negative errno if there is nothing to print, or the file is
- * damaged: then the records that are whole have been printed.
+ * Return: 0, or a negative errno after a message.
  */
-int print_file(const char *name, const char *format, FILE *out)
+int print_stdin(const struct print_options *options)
 {
-	struct image im = { .name = name };
-	unsigned long long nr;
+	unsigned long long lost;
 	int ret;
 
-	ret = map_file(&im);
-	if (!ret)
-		ret = check_header(&im);
-	if (ret)
-		return ret;
+	/* Ctrl-C ends what writes the stream, and the stream with it */
+	catch_signals();
+	do {
+		ret = read_batch(options);
+		print_streams(options);
+		fflush(options->out);
+	} while (!ret && !ferror(options->out));
 
-	index_file(&im);
-	nr = print_streams(find_format(format), out);
-	if (!im.damaged)
-		return 0;
+	if (ret == -ENODATA && !meta.nr) {
+		complain("standard input: is empty");
+		return -EIO;
+	}
+	if (ret == -EBADMSG)
+		complain("standard input: not a packet of a trace that gtsc has written");
+	else if (ret == -EPIPE)
+		complain("standard input: breaks off within a packet");
+	else if (ret != -ENODATA && ret != -EINVAL)
+		complain_of("standard input", ret);
 
-	complain("%s: is damaged: %llu records were saved, %llu bytes are lost",
-		 name, nr, im.lost);
-
-	return -EIO;
+	return ret == -ENODATA ? (any_damaged(&lost) ? -EIO : 0) : ret;
 }
 
 /* The kernel */
 
-/*
- * Read at most as much as the channel can hold: it may be running, and reading it may
- * itself be traced.
- */
-static int drain(struct channel *ch, unsigned int channel, unsigned int file)
+static bool has_stream(const struct channel *ch, unsigned int number)
 {
-	unsigned long long sub_size = 0, nr_sub = 0, left;
-	char path[MAX_PATH + 32];
-	uint8_t *buf;
-	ssize_t n;
-	int fd;
+	for (unsigned int i = 0; i < nr_streams; i++) {
+		if (streams[i]->ch == ch && streams[i]->number == number)
+			return true;
+	}
 
-	snprintf(path, sizeof(path), "%s/trace%u", ch->path, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-
-	get_number(ch, "sub_size", &sub_size);
-	get_number(ch, "nr_sub", &nr_sub);
-	/* All CPUs' for a global one; headers take more room than those in the buffer */
-	left = sub_size * (nr_sub + 2) * 4 * (ch->global ? sysconf(_SC_NPROCESSORS_CONF) : 1);
-	do {
-		buf = must(malloc(READ_SIZE));
-		n = read(fd, buf, READ_SIZE);
-		if (n > 0)
-			add_block(channel, file, must(realloc(buf, n)), n);
-		else
-			free(buf);
-		left -= n > 0 && (size_t)n < left ? (size_t)n : left;
-	} while (n > 0 && left);
-	n = n < 0 ? -errno : 0;
-	close(fd);
-
-	return n;
+	return false;
 }
 
-static int drain_channel(struct channel *ch, unsigned int channel)
+static int add_stream(unsigned int number, void *data)
 {
-	DIR *dir = opendir(ch->path);
-	struct dirent *entry;
-	unsigned int file;
-	int ret = dir ? 0 : -errno;
-	char end;
+	const struct channel *ch = data;
+	int ret;
 
-	while (!ret && (entry = readdir(dir))) {
-		if (sscanf(entry->d_name, "trace%u%c", &file, &end) == 1)
-			ret = drain(ch, channel, file);
-	}
-	if (dir)
-		closedir(dir);
+	if (has_stream(ch, number))
+		return 0;
+	ret = open_trace_file(new_stream(), ch, number);
 	if (ret)
-		complain("%s: %s", ch->name, strerror(-ret));
+		free(streams[--nr_streams]);
 
 	return ret;
+}
+
+static int add_streams(struct channel *channels, unsigned int nr)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < nr && !ret; i++)
+		ret = for_trace_files(&channels[i], add_stream, &channels[i]);
+
+	return ret;
+}
+
+/* What was written up to now: reading may itself be traced, and never come to an end */
+static unsigned long long print_now(const struct print_options *options)
+{
+	unsigned long long nr;
+	uint64_t now = now_ns();
+
+	for (unsigned int i = 0; i < nr_streams; i++) {
+		streams[i]->until = now;
+		streams[i]->last = 0;
+	}
+	nr = print_streams(options);
+	fflush(options->out);
+
+	return nr;
+}
+
+/* Returns false if all channels have gone, and were read to their ends */
+static bool wait_for_records(void)
+{
+	struct pollfd *pfds = must(calloc(nr_streams + 1, sizeof(*pfds)));
+	bool any = false;
+
+	for (unsigned int i = 0; i < nr_streams; i++) {
+		pfds[i].fd = streams[i]->gone ? -1 : streams[i]->in.fd;
+		pfds[i].events = POLLIN;
+	}
+	poll(pfds, nr_streams, POLL_MS);
+	for (unsigned int i = 0; i < nr_streams; i++) {
+		if ((pfds[i].revents & (POLLHUP | POLLIN)) == POLLHUP)
+			streams[i]->gone = true;
+		any |= !streams[i]->gone;
+	}
+	free(pfds);
+
+	return any;
+}
+
+static void follow(struct channel *channels, unsigned int nr,
+		   const struct print_options *options)
+{
+	uint64_t start = now_ns(), looked = start, now;
+
+	while (!interrupted && !ferror(options->out) && wait_for_records()) {
+		now = now_ns();
+		if (options->seconds && (now - start) / 1e9 >= options->seconds)
+			break;
+		/* A CPU may have come */
+		if (now - looked > 1000000000) {
+			add_streams(channels, nr);
+			looked = now;
+		}
+		/* The end of a plain file is always ready */
+		if (!print_now(options))
+			usleep(10000);
+	}
+	print_now(options);
 }
 
 /**
  * print_channels - read what channels hold now, and print it
  * @channels: the channels
  * @nr: their number
- * @format: name of the format
- * @out: where to
+ * @options: how, and whether to go on until a signal, or until the channels have gone
  *
  * Return: 0, or a negative errno after a message.
  */
-int print_channels(struct channel *channels, unsigned int nr, const char *format, FILE *out)
+int print_channels(struct channel *channels, unsigned int nr,
+		   const struct print_options *options)
 {
+	unsigned long long lost;
 	int ret;
 
-	for (unsigned int i = 0; i < nr; i++) {
-		names[i].flags = channels[i].headers ? STORE_HEADERS : 0;
-		memcpy(names[i].name, channels[i].name, sizeof(names[i].name));
-		ret = drain_channel(&channels[i], i);
-		if (ret)
-			return ret;
-	}
-	print_streams(find_format(format), out);
+	ret = add_streams(channels, nr);
+	if (ret)
+		return ret;
 
-	return 0;
+	if (options->wall_clock)
+		print_offset = wall_clock_offset();
+	if (options->follow)
+		catch_signals();
+	print_now(options);
+	if (options->follow)
+		follow(channels, nr, options);
+	ret = any_damaged(&lost) ? -EIO : 0;
+	/* The module of a channel that is open cannot be removed */
+	for (unsigned int i = 0; i < nr_streams; i++)
+		input_close(&streams[i]->in);
+
+	return ret;
 }

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "gtsc.h"
 
@@ -39,14 +40,34 @@ void list_formats(FILE *out)
 		fprintf(out, "  %-10s %s\n", f->name, f->help);
 }
 
+int64_t print_offset;
+
+static void print_wall_clock(uint64_t ns, FILE *out)
+{
+	static char text[32];
+	static time_t last = -1;
+	time_t seconds = ns / 1000000000;
+	struct tm tm;
+
+	if (seconds != last) {
+		localtime_r(&seconds, &tm);
+		strftime(text, sizeof(text), "%F %T", &tm);
+		last = seconds;
+	}
+	fprintf(out, "[%s.%09u]", text, (unsigned int)(ns % 1000000000));
+}
+
 static void print_where(const struct item *item, FILE *out)
 {
-	if (item->has_header)
-		fprintf(out, "[%5llu.%09llu] %3u %s: ",
-			(unsigned long long)item->time / 1000000000,
-			(unsigned long long)item->time % 1000000000, item->cpu, item->channel);
+	if (print_offset)
+		print_wall_clock(item->time + print_offset, out);
 	else
-		fprintf(out, "%3u %s: ", item->cpu, item->channel);
+		fprintf(out, "[%5llu.%09llu]", (unsigned long long)item->time / 1000000000,
+			(unsigned long long)item->time % 1000000000);
+	if (item->cpu < 0)
+		fprintf(out, "   - %s: ", item->ch->name);
+	else
+		fprintf(out, " %3d %s: ", item->cpu, item->ch->name);
 }
 
 GTSC_FORMAT(hex, "bytes in hexadecimal, and those that are text")
@@ -77,10 +98,9 @@ GTSC_FORMAT(text, "text, a line for each record")
 	uint32_t len = item->len;
 	const char *p = item->data;
 
-	if (item->has_header)
-		print_where(item, out);
+	print_where(item, out);
 	fwrite(p, len, 1, out);
-	if (item->has_header && (!len || p[len - 1] != '\n'))
+	if (!len || p[len - 1] != '\n')
 		fputc('\n', out);
 }
 
@@ -95,14 +115,48 @@ GTSC_FORMAT(count, "the length of the record")
 	fprintf(out, "%u\n", item->len);
 }
 
-/* Functions and their callers, of samples/gtsc/gtsc_ftrace.c */
+GTSC_FORMAT(fields, "as the provider describes its records, else hexadecimal")
+{
+	const struct fields *fields = &item->ch->fields;
+
+	if (fields->text) {
+		print_text(item, out);
+	} else if (fields->nr && item->len == fields->size) {
+		print_where(item, out);
+		show_fields(fields, item, out);
+	} else {
+		print_hex(item, out);
+	}
+}
+
+/**
+ * print_item - print a record, or that some were lost
+ * @item: the record
+ * @format: how; NULL: as the provider of its channel describes it
+ * @out: where to
+ */
+void print_item(const struct item *item, const struct format *format, FILE *out)
+{
+	if (!item->lost) {
+		(format ?: &format_fields)->print(item, out);
+		return;
+	}
+
+	/* Among raw bytes there is no place for a line */
+	if (format == &format_raw)
+		return;
+	print_where(item, out);
+	fprintf(out, "lost %llu records\n", (unsigned long long)item->lost);
+}
+
+/* Functions and their callers, of gtsc functions */
 
 struct symbol {
 	unsigned long long	address;
 	char		*name;
 };
 
-const char *kallsyms_file = "/proc/kallsyms";
+const char *kallsyms_file;	/* NULL: /proc/kallsyms */
 static struct symbol *symbols;
 static size_t nr_symbols;
 
@@ -125,7 +179,7 @@ static void load_symbols(void)
 		return;
 	loaded = true;
 
-	f = fopen(kallsyms_file, "re");
+	f = fopen(kallsyms_file ?: "/proc/kallsyms", "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%llx %c %255s", &address, &type, name) != 3 ||
 		    !address || !strchr("tTwW", type))

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * gtsc: the consumer of the kernel's trace channels, in three layers.
+ * gtsc: the consumer of the kernel's trace channels.
  *
  *	control.c	the files that start, stop and size a channel
- *	buffer.c	a thread for each trace file, which stores what it reads
- *	data.c		what was stored, merged by time
+ *	input.c		an open trace file: whole records, with headers
+ *	buffer.c	a thread for each trace file records what it reads
+ *	ctf.c		the packets of a recorded trace; metadata.c describes them
+ *	reader.c	records of trace files, of a recorded trace, of a stream
+ *	data.c		all of them merged by time and printed, as formats.c says
+ *	functions.c	the function tracer
  *
- * store.c is the file between the last two, and formats.c prints records.
+ * fields.c knows how the provider of a channel describes its records.
  */
 #ifndef GTSC_H
 #define GTSC_H
 
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,13 +25,51 @@
 #define MAX_CHANNELS	64
 #define MAX_PATH	4096
 #define NAME_SIZE	160	/* root/trace/channel, 64 characters each at most */
+#define FORMAT_SIZE	1024
 
 /* include/uapi/linux/gtsc.h */
+#define GTSC_RECORD		0
+#define GTSC_LOST		1
+
 struct gtsc_record_header {
-	uint32_t len;
-	uint32_t cpu;
 	uint64_t time;
+	uint16_t type;
+	uint16_t cpu;
+	uint32_t len;
 };
+
+/* No record is longer: what says so is damaged */
+#define MAX_RECORD	(64U << 20)
+
+/* The bytes of a record with its header, up to the next one */
+static inline uint64_t record_size(uint32_t len)
+{
+	return (sizeof(struct gtsc_record_header) + (uint64_t)len + 7) & ~7ULL;
+}
+
+/* Fields */
+
+#define MAX_FIELDS	64
+
+struct field {
+	char		name[64];
+	char		type;		/* u, s, x or c for char */
+	unsigned int	bytes;		/* of one element */
+	unsigned int	count;		/* of elements; 0: not an array */
+};
+
+/* Neither text nor fields: the provider has not described its records */
+struct fields {
+	bool		text;
+	unsigned int	nr;
+	uint32_t	size;
+	struct field	list[MAX_FIELDS];
+};
+
+struct item;
+
+int parse_fields(const char *text, struct fields *fields);
+void show_fields(const struct fields *fields, const struct item *item, FILE *out);
 
 /* Control */
 
@@ -37,11 +81,14 @@ struct stats {
 struct channel {
 	char		path[MAX_PATH];
 	char		name[NAME_SIZE];
+	char		format[FORMAT_SIZE];
+	struct fields	fields;
 	bool		headers;
 	bool		flight;
 	bool		global;
 	bool		started;	/* by us */
 	struct stats	stats;		/* as they were read last, while recording */
+	struct stats	before;		/* when the recording began */
 	bool		gone;		/* they can no longer be read */
 };
 
@@ -51,7 +98,34 @@ int get_state(const struct channel *ch, char *state, size_t size);
 int set_state(const struct channel *ch, const char *state);
 int get_number(const struct channel *ch, const char *file, unsigned long long *number);
 int put_number(const struct channel *ch, const char *file, unsigned long long number);
+int put_size(const struct channel *ch, unsigned long long sub_size, unsigned long long nr_sub,
+	     bool discard);
 int get_stats(const struct channel *ch, struct stats *stats);
+int complain_of(const char *name, int error);
+
+/* Signals end what runs without an end */
+extern atomic_bool interrupted;
+void catch_signals(void);
+
+/* Time */
+
+uint64_t now_ns(void);
+int64_t wall_clock_offset(void);
+
+/* Input */
+
+struct input {
+	int		fd;
+	uint8_t		*buf;
+	size_t		room, have;
+	size_t		used;	/* of what it has; set by the caller */
+};
+
+int for_trace_files(const struct channel *ch,
+		    int (*open_one)(unsigned int number, void *data), void *data);
+int input_open(struct input *in, const struct channel *ch, unsigned int number);
+ssize_t input_read(struct input *in);
+void input_close(struct input *in);
 
 /* Buffer */
 
@@ -59,68 +133,44 @@ struct record_options {
 	const char	*output;
 	double		seconds;
 	bool		quiet;
+	bool		ctf2;
+	bool		held;	/* only what the channels hold now; start none */
 };
 
 int record(struct channel *channels, unsigned int nr, const struct record_options *options);
 
-/* Store */
-
-/* In the byte order of the machine that wrote it */
-#define STORE_MAGIC	"GTSCDATA"
-#define STORE_VERSION	1
-#define STORE_ORDER	0x01020304
-#define CHUNK_MAGIC	0x4b435447	/* "GTCK" */
-
-enum chunk_type {
-	CHUNK_CHANNEL = 1,	/* struct store_channel */
-	CHUNK_DATA,		/* whole records of one trace file */
-	CHUNK_END,		/* the writer has come to its end */
-};
-
-struct store_header {
-	char		magic[8];
-	uint32_t	version;
-	uint32_t	order;
-};
-
-struct store_chunk {
-	uint32_t	magic;
-	uint32_t	type;
-	uint32_t	channel;
-	uint32_t	file;		/* number of the trace file */
-	uint32_t	len;
-	uint32_t	crc;		/* of all of this but @magic and @crc, and the data */
-};
-
-#define STORE_HEADERS	1	/* records have struct gtsc_record_header */
-
-struct store_channel {
-	uint32_t	flags;
-	char		name[NAME_SIZE];
-};
-
-struct writer;
-
-struct writer *store_create(const char *name);
-int store_write(struct writer *w, enum chunk_type type, unsigned int channel,
-		unsigned int file, const void *data, size_t len);
-int store_close(struct writer *w);
-
 /* Data */
 
-/* A record that is to be printed */
+/* A record that is to be printed, or some that were lost */
 struct item {
-	const char	*channel;
-	bool		has_header;
-	uint32_t	cpu;
-	uint64_t	time;
-	const void	*data;
-	uint32_t	len;
-	bool		swapped;	/* from a machine of the other byte order */
+	const struct channel	*ch;
+	int			cpu;	/* -1: not known */
+	uint64_t		time;
+	uint64_t		lost;	/* records; 0: this is a record */
+	const void		*data;
+	uint32_t		len;
+	bool			swapped;	/* from a machine of the other byte order */
 };
 
-int print_file(const char *name, const char *format, FILE *out);
-int print_channels(struct channel *channels, unsigned int nr, const char *format, FILE *out);
+struct format;
+
+struct print_options {
+	const struct format	*format;	/* NULL: what suits the channel */
+	bool			wall_clock;
+	bool			follow;
+	double			seconds;
+	FILE			*out;
+};
+
+int print_directory(const char *name, const struct print_options *options);
+int print_stdin(const struct print_options *options);
+int print_channels(struct channel *channels, unsigned int nr,
+		   const struct print_options *options);
+
+/* Functions */
+
+int trace_functions(char **patterns, const char *output, double seconds, bool quiet,
+		    bool flight);
 
 /* Formats */
 
@@ -134,7 +184,10 @@ struct format {
 void add_format(struct format *format);
 const struct format *find_format(const char *name);
 void list_formats(FILE *out);
+void print_item(const struct item *item, const struct format *format, FILE *out);
 extern const char *kallsyms_file;
+/* Nanoseconds that make a record's time one since 1970; 0: print its time as it is */
+extern int64_t print_offset;
 
 /* A function of this kind in any file is a format */
 #define GTSC_FORMAT(id, text)							\

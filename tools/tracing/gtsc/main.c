@@ -7,19 +7,41 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "gtsc.h"
 
 static struct channel channels[MAX_CHANNELS];
+
+atomic_bool interrupted;
+
+/* The second signal ends the program at once, the first one in order */
+static void on_signal(int sig)
+{
+	interrupted = 1;
+	signal(sig, SIG_DFL);
+}
+
+/* A write into a pipe that nobody reads fails; it does not end the program */
+void catch_signals(void)
+{
+	static const struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
 
 static void show_usage(FILE *out)
 {
 	fprintf(out,
 		"usage: gtsc list\n"
 		"       gtsc start|stop|rewind|stat TRACE...\n"
-		"       gtsc size TRACE SUB_SIZE NR_SUB\n"
-		"       gtsc record [-q] [-o FILE] [-d SECONDS] TRACE...\n"
-		"       gtsc print [-f FORMAT] [-k KALLSYMS] FILE|TRACE...\n"
+		"       gtsc size [-d] TRACE SUB_SIZE NR_SUB\n"
+		"       gtsc record [-q] [-o DIR|-] [-d SECONDS] [--ctf2] TRACE...\n"
+		"       gtsc print [-w] [-f FORMAT] [-k KALLSYMS] DIR|-\n"
+		"       gtsc print [-w] [-f FORMAT] [-k KALLSYMS] [--follow] TRACE...\n"
+		"       gtsc functions [-f PATTERN]... [-q] [-o DIR] [-d SECONDS] [--flight]\n"
 		"\n"
 		"A TRACE is ROOT/NAME or ROOT/NAME/CHANNEL in /sys/kernel/debug.\n"
 		"\n"
@@ -64,10 +86,14 @@ static int cmd_list(char **argv)
 	printf("%-40s %-8s %10s %6s %12s %12s\n", "channel", "state", "sub_size", "nr_sub",
 	       "unread", "dropped");
 	for (int i = 0; i < nr; i++) {
-		if (get_state(&channels[i], state, sizeof(state)) ||
-		    get_number(&channels[i], "sub_size", &sub_size) ||
-		    get_number(&channels[i], "nr_sub", &nr_sub) ||
-		    get_stats(&channels[i], &stats))
+		/* A kernel that is locked down does not tell it */
+		if (get_state(&channels[i], state, sizeof(state)))
+			snprintf(state, sizeof(state), "?");
+		if (get_number(&channels[i], "sub_size", &sub_size))
+			sub_size = 0;
+		if (get_number(&channels[i], "nr_sub", &nr_sub))
+			nr_sub = 0;
+		if (get_stats(&channels[i], &stats))
 			continue;
 		printf("%-40s %-8s %10llu %6llu %12llu %12llu%s\n",
 		       channels[i].name, state, sub_size, nr_sub, stats.unread,
@@ -78,26 +104,18 @@ static int cmd_list(char **argv)
 	return 0;
 }
 
-static int complain_of(const struct channel *ch, int ret)
-{
-	if (ret)
-		complain("%s: %s", ch->name, strerror(-ret));
-
-	return ret;
-}
-
-/* A size can be changed while the channel is not running, and nothing is unread */
+/* A size can be changed while the channel is not running, and nothing is unread or matters */
 static int complain_of_size(const struct channel *ch, int ret)
 {
 	char state[32];
 
 	if (ret != -EBUSY || get_state(ch, state, sizeof(state)))
-		return complain_of(ch, ret);
+		return complain_of(ch->name, ret);
 
 	if (!strcmp(state, "running"))
 		complain("%s: is running: stop it first, with gtsc stop %s", ch->name, ch->name);
 	else
-		complain("%s: has unread records: read them first, for example with gtsc print %s",
+		complain("%s: has unread records: use -d to discard, or gtsc print %s to read them",
 			 ch->name, ch->name);
 
 	return ret;
@@ -117,7 +135,7 @@ static int change_state(char **argv, const char *state)
 
 		if (!error && strcmp(now, state))
 			error = set_state(&channels[i], state);
-		ret |= complain_of(&channels[i], error);
+		ret |= complain_of(channels[i].name, error);
 	}
 
 	return !!ret;
@@ -135,9 +153,9 @@ static int cmd_rewind(char **argv)
 
 	for (int i = 0; i < nr; i++) {
 		if (channels[i].flight)
-			ret |= complain_of(&channels[i], put_number(&channels[i], "rewind", 1));
+			ret |= complain_of(channels[i].name, put_number(&channels[i], "rewind", 1));
 		else if (nr == 1)
-			ret |= complain_of(&channels[i], -EINVAL);
+			ret |= complain_of(channels[i].name, -EINVAL);
 	}
 
 	return !!ret;
@@ -162,7 +180,7 @@ static int cmd_stat(char **argv)
 	for (int i = 0; i < nr; i++) {
 		int error = get_stats(&channels[i], &s);
 
-		ret |= complain_of(&channels[i], error);
+		ret |= complain_of(channels[i].name, error);
 		if (!error)
 			show_stats(&channels[i], &s);
 	}
@@ -180,14 +198,20 @@ static int parse_number(const char *s, unsigned long long *number)
 	return errno || end == s || *end || *s == '-' ? -EINVAL : 0;
 }
 
-static int cmd_size(char **argv)
+static int cmd_size(int argc, char **argv)
 {
-	unsigned long long sub_size, nr_sub, old;
-	struct channel *ch = channels;
-	int nr, ret;
+	unsigned long long sub_size, nr_sub;
+	bool discard = false;
+	int opt, nr;
 
-	if (!argv[0] || !argv[1] || !argv[2] || argv[3] ||
-	    parse_number(argv[1], &sub_size) || parse_number(argv[2], &nr_sub))
+	while ((opt = getopt(argc, argv, "d")) != -1) {
+		if (opt != 'd')
+			return bad_usage();
+		discard = true;
+	}
+	argv += optind;
+	if (argc - optind != 3 || parse_number(argv[1], &sub_size) ||
+	    parse_number(argv[2], &nr_sub))
 		return bad_usage();
 
 	/* Only the first of them is a trace */
@@ -200,23 +224,25 @@ static int cmd_size(char **argv)
 		return 1;
 	}
 
-	ret = get_number(ch, "sub_size", &old) ?: put_number(ch, "sub_size", sub_size);
-	if (ret)
-		return !!complain_of_size(ch, ret);
-	ret = put_number(ch, "nr_sub", nr_sub);
-	if (ret)
-		put_number(ch, "sub_size", old);
+	return !!complain_of_size(channels, put_size(channels, sub_size, nr_sub, discard));
+}
 
-	return !!complain_of_size(ch, ret);
+static int parse_seconds(const char *s, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(s, &end);
+
+	return *end || end == s || *seconds <= 0 ? -EINVAL : 0;
 }
 
 static int cmd_record(int argc, char **argv)
 {
-	struct record_options options = { .output = "gtsc.data" };
+	static const struct option long_options[] = { { "ctf2", no_argument, NULL, '2' }, { } };
+	struct record_options options = { .output = "gtsc.ctf" };
 	int opt, nr;
-	char *end;
 
-	while ((opt = getopt(argc, argv, "qo:d:")) != -1) {
+	while ((opt = getopt_long(argc, argv, "qo:d:", long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'q':
 			options.quiet = true;
@@ -225,9 +251,11 @@ static int cmd_record(int argc, char **argv)
 			options.output = optarg;
 			break;
 		case 'd':
-			options.seconds = strtod(optarg, &end);
-			if (*end || end == optarg || options.seconds <= 0)
+			if (parse_seconds(optarg, &options.seconds))
 				return bad_usage();
+			break;
+		case '2':
+			options.ctf2 = true;
 			break;
 		default:
 			return bad_usage();
@@ -241,44 +269,109 @@ static int cmd_record(int argc, char **argv)
 	return !!record(channels, nr, &options);
 }
 
+/* A recorded trace has metadata; the directory of a channel has none */
+static bool is_recorded(const char *name)
+{
+	char path[MAX_PATH + 16];
+
+	snprintf(path, sizeof(path), "%s/metadata", name);
+
+	return !access(path, F_OK);
+}
+
+static int print_what(char **argv, const struct print_options *options)
+{
+	bool is_stdin = !strcmp(argv[0], "-");
+	struct stat st;
+	int nr;
+
+	if (is_stdin || is_recorded(argv[0])) {
+		if (argv[1] || options->follow) {
+			complain("%s", argv[1] ? "one at a time" : "--follow is for a TRACE");
+			return 2;
+		}
+		return !!(is_stdin ? print_stdin(options) : print_directory(argv[0], options));
+	}
+	if (!stat(argv[0], &st) && S_ISREG(st.st_mode)) {
+		complain("%s: a file, not the directory of a trace that gtsc has written", argv[0]);
+		return 1;
+	}
+
+	nr = find(argv);
+	if (nr <= 0)
+		return 1;
+
+	return !!print_channels(channels, nr, options);
+}
+
 static int cmd_print(int argc, char **argv)
 {
-	const char *format = "hex";
-	struct stat st;
-	int opt, nr;
+	static const struct option long_options[] = { { "follow", no_argument, NULL, 'F' }, { } };
+	struct print_options options = { .out = stdout };
+	int opt;
 
-	while ((opt = getopt(argc, argv, "f:k:")) != -1) {
+	while ((opt = getopt_long(argc, argv, "f:k:w", long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'f':
-			format = optarg;
-			break;
+			options.format = find_format(optarg);
+			if (options.format)
+				break;
+			complain("%s: no such format", optarg);
+			return bad_usage();
 		case 'k':
 			kallsyms_file = optarg;
+			break;
+		case 'w':
+			options.wall_clock = true;
+			break;
+		case 'F':
+			options.follow = true;
 			break;
 		default:
 			return bad_usage();
 		}
 	}
-	if (!find_format(format)) {
-		complain("%s: no such format", format);
-		return bad_usage();
-	}
 	if (optind == argc)
 		return bad_usage();
 
-	if (!stat(argv[optind], &st) && S_ISREG(st.st_mode)) {
-		if (argv[optind + 1]) {
-			complain("one file at a time");
-			return 2;
+	return print_what(argv + optind, &options);
+}
+
+static int cmd_functions(int argc, char **argv)
+{
+	static const struct option long_options[] = { { "flight", no_argument, NULL, 'F' }, { } };
+	char **patterns = calloc(argc, sizeof(*patterns));
+	bool quiet = false, flight = false;
+	const char *output = NULL;
+	double seconds = 0;
+	int opt, nr = 0;
+
+	while (patterns && (opt = getopt_long(argc, argv, "f:qo:d:", long_options, NULL)) != -1) {
+		switch (opt) {
+		case 'f':
+			patterns[nr++] = optarg;
+			break;
+		case 'q':
+			quiet = true;
+			break;
+		case 'o':
+			output = optarg;
+			break;
+		case 'd':
+			if (parse_seconds(optarg, &seconds))
+				return bad_usage();
+			break;
+		case 'F':
+			flight = true;
+			break;
+		default:
+			return bad_usage();
 		}
-		return !!print_file(argv[optind], format, stdout);
 	}
+	if (!patterns || optind != argc)
+		return bad_usage();
 
-	nr = find(argv + optind);
-	if (nr <= 0)
-		return 1;
-
-	return !!print_channels(channels, nr, format, stdout);
+	return !!trace_functions(patterns, output, seconds, quiet, flight);
 }
 
 int main(int argc, char **argv)
@@ -288,7 +381,14 @@ int main(int argc, char **argv)
 		int (*run)(char **argv);
 	} commands[] = {
 		{ "list", cmd_list }, { "start", cmd_start }, { "stop", cmd_stop },
-		{ "rewind", cmd_rewind }, { "stat", cmd_stat }, { "size", cmd_size },
+		{ "rewind", cmd_rewind }, { "stat", cmd_stat },
+	};
+	static const struct {
+		const char *name;
+		int (*run)(int argc, char **argv);
+	} with_options[] = {
+		{ "size", cmd_size }, { "record", cmd_record }, { "print", cmd_print },
+		{ "functions", cmd_functions },
 	};
 
 	if (argc < 2)
@@ -297,10 +397,10 @@ int main(int argc, char **argv)
 		show_usage(stdout);
 		return 0;
 	}
-	if (!strcmp(argv[1], "record"))
-		return cmd_record(argc - 1, argv + 1);
-	if (!strcmp(argv[1], "print"))
-		return cmd_print(argc - 1, argv + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(with_options); i++) {
+		if (!strcmp(argv[1], with_options[i].name))
+			return with_options[i].run(argc - 1, argv + 1);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argv + 2);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gtsc: an open trace file, or buffer file. It gives records with headers, and several at a
+ * time; the part of a record at the end stays in the buffer until the rest has come.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gtsc.h"
+
+/* Room for many small records at a time; a large one gets more */
+#define READ_SIZE	(256 * 1024)
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* In the clock of the records */
+uint64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC_RAW);
+}
+
+/* What to add to a record's time; of several tries that which took the least time */
+int64_t wall_clock_offset(void)
+{
+	uint64_t before, wall, after, best = UINT64_MAX;
+	int64_t offset = 0;
+
+	for (int i = 0; i < 10; i++) {
+		before = now_ns();
+		wall = clock_ns(CLOCK_REALTIME);
+		after = now_ns();
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		offset = wall - (before + best / 2);
+	}
+
+	return offset;
+}
+
+/**
+ * for_trace_files - for each trace file of a channel
+ * @ch: the channel
+ * @open_one: is called with the number of the file
+ * @data: is handed to it
+ *
+ * Return: 0, or what @open_one has returned if that is not 0: then it ends.
+ */
+int for_trace_files(const struct channel *ch,
+		    int (*open_one)(unsigned int number, void *data), void *data)
+{
+	struct dirent *entry;
+	unsigned int number;
+	int ret = 0;
+	char end;
+	DIR *d;
+
+	d = opendir(ch->path);
+	while (d && !ret && (entry = readdir(d))) {
+		if (sscanf(entry->d_name, "trace%u%c", &number, &end) == 1)
+			ret = open_one(number, data);
+	}
+	if (d)
+		closedir(d);
+
+	return ret;
+}
+
+/* Returns 0, or a negative errno after a message */
+int input_open(struct input *in, const struct channel *ch, unsigned int number)
+{
+	char path[MAX_PATH + 32];
+
+	memset(in, 0, sizeof(*in));
+	snprintf(path, sizeof(path), "%s/buffer%u", ch->path, number);
+	in->fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* A kernel that is locked down for integrity does not open it */
+	if (in->fd < 0 && ch->headers) {
+		snprintf(path, sizeof(path), "%s/trace%u", ch->path, number);
+		in->fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (in->fd < 0)
+		return complain_of(path, -errno);
+
+	in->room = READ_SIZE;
+	in->buf = malloc(in->room);
+	if (!in->buf) {
+		close(in->fd);
+		return complain_of(path, -ENOMEM);
+	}
+
+	return 0;
+}
+
+/* Room for the record of which only a part is there */
+static int make_room(struct input *in)
+{
+	struct gtsc_record_header h;
+	uint8_t *buf;
+	size_t room;
+
+	if (in->have < sizeof(h))
+		return 0;
+	memcpy(&h, in->buf, sizeof(h));
+	if (h.len > MAX_RECORD)
+		return -EBADMSG;
+	if (record_size(h.len) <= in->room)
+		return 0;
+
+	room = record_size(h.len) + READ_SIZE;
+	buf = realloc(in->buf, room);
+	if (!buf)
+		return -ENOMEM;
+	in->buf = buf;
+	in->room = room;
+
+	return 0;
+}
+
+/**
+ * input_read - read once
+ * @in: the trace file; of what it has, @in->used bytes are dropped
+ *
+ * Return: the number of bytes that were read, 0 if there is nothing now, or a negative
+ * errno.
+ */
+ssize_t input_read(struct input *in)
+{
+	ssize_t n;
+	int ret;
+
+	in->have -= in->used;
+	if (in->have && in->used)
+		memmove(in->buf, in->buf + in->used, in->have);
+	in->used = 0;
+	ret = make_room(in);
+	if (ret)
+		return ret;
+
+	do {
+		n = read(in->fd, in->buf + in->have, in->room - in->have);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	in->have += n;
+
+	return n;
+}
+
+void input_close(struct input *in)
+{
+	close(in->fd);
+	free(in->buf);
+}

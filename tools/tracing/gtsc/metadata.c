@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gtsc: the metadata of a recorded trace, in the language of CTF 1.8 or as the JSON text
+ * sequence of CTF 2. gtsc itself reads only the lines of it that have a name and a value:
+ * those of the environment, the same in both.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+
+#include "ctf.h"
+
+#define NS	1000000000LL
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define ORDER_1	"be"
+#define ORDER_2	"big-endian"
+#else
+#define ORDER_1	"le"
+#define ORDER_2	"little-endian"
+#endif
+
+/* A random one, of version 4 */
+void make_uuid(uint8_t *uuid)
+{
+	if (getrandom(uuid, 16, 0) != 16) {
+		uint64_t now[2] = { now_ns(), wall_clock_offset() };
+
+		memcpy(uuid, now, 16);
+	}
+	uuid[6] = (uuid[6] & 0x0f) | 0x40;
+	uuid[8] = (uuid[8] & 0x3f) | 0x80;
+}
+
+static void format_uuid(const uint8_t *uuid, char *text)
+{
+	for (int i = 0; i < 16; i++)
+		text += sprintf(text, "%02x%s", uuid[i],
+				i == 3 || i == 5 || i == 7 || i == 9 ? "-" : "");
+}
+
+/* A string of either language; what would end the line or the string is escaped or '?' */
+static void put_string(FILE *out, const char *s)
+{
+	fputc('"', out);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fputc('\\', out);
+		fputc((unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s, out);
+	}
+	fputc('"', out);
+}
+
+/* The environment, whose lines have a start, a separator and an end of their own */
+
+struct env {
+	FILE		*out;
+	bool		json;
+	bool		first;
+};
+
+static void env_name(struct env *env, const char *name)
+{
+	if (env->json)
+		fprintf(env->out, "%s\n  \"%s\": ", env->first ? "" : ",", name);
+	else
+		fprintf(env->out, "\t%s = ", name);
+	env->first = false;
+}
+
+static void env_string(struct env *env, const char *name, const char *value)
+{
+	env_name(env, name);
+	put_string(env->out, value);
+	fputs(env->json ? "" : ";\n", env->out);
+}
+
+static void env_number(struct env *env, const char *name, long long value)
+{
+	env_name(env, name);
+	fprintf(env->out, env->json ? "%lld" : "%lld;\n", value);
+}
+
+static void put_env(FILE *out, const struct metadata *m, bool json)
+{
+	struct env env = { .out = out, .json = json, .first = true };
+	char uuid[CTF_UUID_TEXT], name[32];
+	struct utsname uts = { 0 };
+
+	uname(&uts);
+	format_uuid(m->uuid, uuid);
+	env_string(&env, "hostname", uts.nodename);
+	env_string(&env, "domain", "kernel");
+	env_string(&env, "sysname", uts.sysname);
+	env_string(&env, "kernel_release", uts.release);
+	env_string(&env, "kernel_version", uts.version);
+	env_string(&env, "architecture", uts.machine);
+	env_string(&env, "tracer_name", "gtsc");
+	env_number(&env, "tracer_major", 1);
+	env_string(&env, "trace_name", m->channels[0].name);
+	env_string(&env, "trace_uuid", uuid);
+	env_number(&env, "clock_offset", m->clock_offset);
+	for (unsigned int i = 0; i < m->nr; i++) {
+		snprintf(name, sizeof(name), "channel_%u", i);
+		env_string(&env, name, m->channels[i].name);
+		snprintf(name, sizeof(name), "format_%u", i);
+		env_string(&env, name, m->channels[i].format);
+		snprintf(name, sizeof(name), "global_%u", i);
+		env_number(&env, name, m->channels[i].global);
+	}
+}
+
+/* The clock's value is monotonic; both parts of its offset are needed, and not negative */
+static void split_offset(int64_t offset, long long *seconds, long long *rest)
+{
+	*seconds = offset / NS;
+	*rest = offset % NS;
+	if (*rest < 0) {
+		*rest += NS;
+		--*seconds;
+	}
+}
+
+/* CTF 1.8 */
+
+static const char tsdl_types[] =
+	"typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
+	"typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
+	"typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+	"typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
+	"typealias integer { size = 8; align = 8; signed = true; } := s8;\n"
+	"typealias integer { size = 16; align = 8; signed = true; } := s16;\n"
+	"typealias integer { size = 32; align = 8; signed = true; } := s32;\n"
+	"typealias integer { size = 64; align = 8; signed = true; } := s64;\n"
+	"typealias integer { size = 8; align = 8; signed = false; base = 16; } := x8;\n"
+	"typealias integer { size = 16; align = 8; signed = false; base = 16; } := x16;\n"
+	"typealias integer { size = 32; align = 8; signed = false; base = 16; } := x32;\n"
+	"typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;\n"
+	"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text8;\n"
+	"\n";
+
+/* Readers take the underscore away; it keeps names apart from words of the language */
+static void tsdl_field(FILE *out, const struct field *f)
+{
+	if (f->type == 'c')
+		fprintf(out, "\t\ttext8 _%s[%u];\n", f->name, f->count ?: 1);
+	else if (f->count)
+		fprintf(out, "\t\t%c%u _%s[%u];\n", f->type, f->bytes * 8, f->name, f->count);
+	else
+		fprintf(out, "\t\t%c%u _%s;\n", f->type, f->bytes * 8, f->name);
+}
+
+static void tsdl_event(FILE *out, const struct channel *ch, unsigned int channel,
+		       unsigned int id)
+{
+	const struct fields *fields = &ch->fields;
+	char name[NAME_SIZE + 8];
+
+	snprintf(name, sizeof(name), "%s%s", ch->name, id == CTF_EVENT_BYTES ? ":bytes" : "");
+	fputs("event {\n\tname = ", out);
+	put_string(out, name);
+	fprintf(out, ";\n\tid = %u;\n\tstream_id = %u;\n\tfields := struct {\n", id, channel);
+	if (fields->text)
+		fputs("\t\ttext8 _text[stream.event.context.len];\n", out);
+	else if (!fields->nr || id == CTF_EVENT_BYTES)
+		fputs("\t\tx8 _data[stream.event.context.len];\n", out);
+	else
+		for (unsigned int i = 0; i < fields->nr; i++)
+			tsdl_field(out, &fields->list[i]);
+	fputs("\t};\n};\n\n", out);
+}
+
+static void tsdl_channel(FILE *out, const struct channel *ch, unsigned int channel)
+{
+	fprintf(out,
+		"stream {\n"
+		"\tid = %u;\n"
+		"\tpacket.context := struct {\n"
+		"\t\tu32 cpu_id;\n"
+		"\t\tclock64 timestamp_begin;\n"
+		"\t\tclock64 timestamp_end;\n"
+		"\t\tu64 content_size;\n"
+		"\t\tu64 packet_size;\n"
+		"\t\tu64 events_discarded;\n"
+		"\t\tu64 packet_seq_num;\n"
+		"\t};\n"
+		"\tevent.header := struct {\n"
+		"\t\tclock64 timestamp;\n"
+		"\t\tu16 id;\n"
+		"\t} align(64);\n"
+		"\tevent.context := struct {\n"
+		"\t\tu16 cpu;\n"
+		"\t\tu32 len;\n"
+		"\t};\n"
+		"};\n\n", channel);
+	tsdl_event(out, ch, channel, CTF_EVENT_RECORD);
+	if (ch->fields.nr)
+		tsdl_event(out, ch, channel, CTF_EVENT_BYTES);
+}
+
+static void write_tsdl(FILE *out, const struct metadata *m)
+{
+	long long seconds, rest;
+	char uuid[CTF_UUID_TEXT];
+
+	format_uuid(m->uuid, uuid);
+	split_offset(m->clock_offset, &seconds, &rest);
+	fprintf(out, "/* CTF 1.8 */\n\n%s", tsdl_types);
+	fprintf(out,
+		"trace {\n"
+		"\tmajor = 1;\n"
+		"\tminor = 8;\n"
+		"\tuuid = \"%s\";\n"
+		"\tbyte_order = " ORDER_1 ";\n"
+		"\tpacket.header := struct {\n"
+		"\t\tu32 magic;\n"
+		"\t\tu8 uuid[16];\n"
+		"\t\tu32 stream_id;\n"
+		"\t\tu32 stream_instance_id;\n"
+		"\t};\n"
+		"};\n\n"
+		"env {\n", uuid);
+	put_env(out, m, false);
+	fprintf(out,
+		"};\n\n"
+		"clock {\n"
+		"\tname = \"monotonic_raw\";\n"
+		"\tdescription = \"CLOCK_MONOTONIC_RAW\";\n"
+		"\tfreq = 1000000000;\n"
+		"\toffset_s = %lld;\n"
+		"\toffset = %lld;\n"
+		"\tabsolute = true;\n"
+		"};\n\n"
+		"typealias integer {\n"
+		"\tsize = 64; align = 8; signed = false;\n"
+		"\tmap = clock.monotonic_raw.value;\n"
+		"} := clock64;\n\n", seconds, rest);
+	for (unsigned int i = 0; i < m->nr; i++)
+		tsdl_channel(out, &m->channels[i], i);
+}
+
+/* CTF 2: each fragment follows a record separator */
+
+#define FRAGMENT	"\x1e"
+
+static void json_integer(FILE *out, char sign, unsigned int bits, const char *more)
+{
+	fprintf(out, "{\"type\": \"fixed-length-%ssigned-integer\", \"length\": %u, ",
+		sign == 's' ? "" : "un", bits);
+	fprintf(out, "\"byte-order\": \"" ORDER_2 "\", \"alignment\": 8%s}", more);
+}
+
+/* The next member of a structure; the first one has no comma before it */
+static void json_member(FILE *out, bool first, const char *name)
+{
+	fprintf(out, "%s\n   {\"name\": \"%s\", \"field-class\": ", first ? "" : ",", name);
+}
+
+static void json_number(FILE *out, bool first, const char *name, unsigned int bits,
+			const char *role)
+{
+	char roles[80] = "";
+
+	if (role)
+		snprintf(roles, sizeof(roles), ", \"roles\": [\"%s\"]", role);
+	json_member(out, first, name);
+	json_integer(out, 'u', bits, roles);
+	fputc('}', out);
+}
+
+static void json_field(FILE *out, bool first, const struct field *f)
+{
+	json_member(out, first, f->name);
+	if (f->type == 'c') {
+		fprintf(out, "{\"type\": \"static-length-string\", \"length\": %u}}",
+			f->count ?: 1);
+		return;
+	}
+
+	if (f->count) {
+		fprintf(out, "{\"type\": \"static-length-array\", \"length\": %u, ", f->count);
+		fputs("\"element-field-class\": ", out);
+	}
+	json_integer(out, f->type, f->bytes * 8,
+		     f->type == 'x' ? ", \"preferred-display-base\": 16" : "");
+	fputs(f->count ? "}}" : "}", out);
+}
+
+static void json_event(FILE *out, const struct channel *ch, unsigned int channel,
+		       unsigned int id)
+{
+	const struct fields *fields = &ch->fields;
+	char name[NAME_SIZE + 8];
+
+	snprintf(name, sizeof(name), "%s%s", ch->name, id == CTF_EVENT_BYTES ? ":bytes" : "");
+	fprintf(out, FRAGMENT "{\"type\": \"event-record-class\", \"id\": %u, ", id);
+	fprintf(out, "\"data-stream-class-id\": %u,\n \"name\": ", channel);
+	put_string(out, name);
+	fputs(",\n \"payload-field-class\": {\"type\": \"structure\", \"member-classes\": [", out);
+	if (fields->text || !fields->nr || id == CTF_EVENT_BYTES) {
+		json_member(out, true, fields->text ? "text" : "data");
+		fprintf(out, "{\"type\": \"dynamic-length-%s\", \"length-field-location\": ",
+			fields->text ? "string" : "blob");
+		fputs("{\"origin\": \"event-record-common-context\", \"path\": [\"len\"]}}}", out);
+	} else {
+		for (unsigned int i = 0; i < fields->nr; i++)
+			json_field(out, !i, &fields->list[i]);
+	}
+	fputs("\n  ]}}\n", out);
+}
+
+static void json_channel(FILE *out, const struct channel *ch, unsigned int channel)
+{
+	fprintf(out, FRAGMENT "{\"type\": \"data-stream-class\", \"id\": %u,\n \"name\": ",
+		channel);
+	put_string(out, ch->name);
+	fputs(",\n \"default-clock-class-id\": \"monotonic_raw\",\n"
+	      " \"packet-context-field-class\": {\"type\": \"structure\", \"member-classes\": [",
+	      out);
+	json_number(out, true, "cpu_id", 32, NULL);
+	json_number(out, false, "timestamp_begin", 64, "default-clock-timestamp");
+	json_number(out, false, "timestamp_end", 64, "packet-end-default-clock-timestamp");
+	json_number(out, false, "content_size", 64, "packet-content-length");
+	json_number(out, false, "packet_size", 64, "packet-total-length");
+	json_number(out, false, "events_discarded", 64,
+		    "discarded-event-record-counter-snapshot");
+	json_number(out, false, "packet_seq_num", 64, "packet-sequence-number");
+	fputs("\n  ]},\n \"event-record-header-field-class\": {\"type\": \"structure\", ", out);
+	fputs("\"minimum-alignment\": 64, \"member-classes\": [", out);
+	json_number(out, true, "timestamp", 64, "default-clock-timestamp");
+	json_number(out, false, "id", 16, "event-record-class-id");
+	fputs("\n  ]},\n \"event-record-common-context-field-class\": ", out);
+	fputs("{\"type\": \"structure\", \"member-classes\": [", out);
+	json_number(out, true, "cpu", 16, NULL);
+	json_number(out, false, "len", 32, NULL);
+	fputs("\n  ]}}\n", out);
+	json_event(out, ch, channel, CTF_EVENT_RECORD);
+	if (ch->fields.nr)
+		json_event(out, ch, channel, CTF_EVENT_BYTES);
+}
+
+static void write_json(FILE *out, const struct metadata *m)
+{
+	long long seconds, rest;
+	char uuid[CTF_UUID_TEXT];
+
+	format_uuid(m->uuid, uuid);
+	split_offset(m->clock_offset, &seconds, &rest);
+	fputs(FRAGMENT "{\"type\": \"preamble\", \"version\": 2, \"uuid\": [", out);
+	for (int i = 0; i < 16; i++)
+		fprintf(out, "%s%u", i ? ", " : "", m->uuid[i]);
+	fputs("]}\n" FRAGMENT "{\"type\": \"trace-class\", \"name\": ", out);
+	put_string(out, m->channels[0].name);
+	fprintf(out, ", \"uid\": \"%s\",\n \"environment\": {", uuid);
+	put_env(out, m, true);
+	fputs("\n },\n \"packet-header-field-class\": ", out);
+	fputs("{\"type\": \"structure\", \"member-classes\": [", out);
+	json_number(out, true, "magic", 32, "packet-magic-number");
+	json_member(out, false, "uuid");
+	fputs("{\"type\": \"static-length-blob\", \"length\": 16, ", out);
+	fputs("\"roles\": [\"metadata-stream-uuid\"]}}", out);
+	json_number(out, false, "stream_id", 32, "data-stream-class-id");
+	json_number(out, false, "stream_instance_id", 32, "data-stream-id");
+	fputs("\n  ]}}\n" FRAGMENT "{\"type\": \"clock-class\", \"id\": \"monotonic_raw\", ", out);
+	fputs("\"name\": \"monotonic_raw\",\n \"description\": \"CLOCK_MONOTONIC_RAW\", ", out);
+	fputs("\"frequency\": 1000000000, \"origin\": \"unix-epoch\",\n", out);
+	fprintf(out, " \"offset-from-origin\": {\"seconds\": %lld, \"cycles\": %lld}}\n",
+		seconds, rest);
+	for (unsigned int i = 0; i < m->nr; i++)
+		json_channel(out, &m->channels[i], i);
+}
+
+int write_metadata(FILE *out, const struct metadata *m, bool ctf2)
+{
+	if (ctf2)
+		write_json(out, m);
+	else
+		write_tsdl(out, m);
+
+	return ferror(out) || fflush(out) ? -EIO : 0;
+}
+
+/* Reading */
+
+/* The string at @s, in quotes, ends where its value does */
+static char *get_string(char *s)
+{
+	char *to = s, *start = s;
+
+	if (*s++ != '"')
+		return NULL;
+	for (; *s && *s != '"'; s++) {
+		if (*s == '\\' && s[1])
+			s++;
+		*to++ = *s;
+	}
+	*to = '\0';
+
+	return start;
+}
+
+/* Splits `name = value` or `"name": value`; returns the value, NULL if it is no such line */
+static char *split_line(char *line, char **name)
+{
+	char *end;
+
+	line += strspn(line, " \t\"");
+	*name = line;
+	end = line + strcspn(line, " \":=");
+	line = end + (*end == '"');
+	line += strspn(line, " ");
+	if (end == *name || (*line != '=' && *line != ':'))
+		return NULL;
+	*end = '\0';
+	line++;
+
+	return line + strspn(line, " ");
+}
+
+static bool parse_uuid(const char *s, uint8_t *uuid)
+{
+	for (int i = 0; i < 16; i++) {
+		unsigned int byte;
+
+		s += *s == '-';
+		if (sscanf(s, "%2x", &byte) != 1)
+			return false;
+		uuid[i] = byte;
+		s += 2;
+	}
+
+	return true;
+}
+
+static void parse_channel_line(const char *name, char *value, struct metadata *m)
+{
+	struct channel *ch;
+	unsigned int i;
+	char what[16], rest, *s;
+
+	if (sscanf(name, "%15[a-z]_%u%c", what, &i, &rest) != 2 || i >= MAX_CHANNELS)
+		return;
+	ch = &m->channels[i];
+	if (!strcmp(what, "global"))
+		ch->global = atoi(value);
+	s = get_string(value);
+	if (!s)
+		return;
+	if (!strcmp(what, "channel")) {
+		snprintf(ch->name, sizeof(ch->name), "%s", s);
+		m->nr = i >= m->nr ? i + 1 : m->nr;
+	} else if (!strcmp(what, "format")) {
+		snprintf(ch->format, sizeof(ch->format), "%s", s);
+		parse_fields(ch->format, &ch->fields);
+	}
+}
+
+/**
+ * parse_metadata - what gtsc needs of the metadata that it has written
+ * @text: the metadata, which is changed
+ * @m: filled in; has the channels already
+ *
+ * Return: 0; -EINVAL if gtsc has not written it.
+ */
+int parse_metadata(char *text, struct metadata *m)
+{
+	bool ours = false, has_uuid = false;
+	char *line, *next, *name, *value, *s;
+
+	m->nr = 0;
+	for (line = strtok_r(text, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
+		value = split_line(line, &name);
+		if (!value)
+			continue;
+		if (!strcmp(name, "tracer_name"))
+			ours = (s = get_string(value)) && !strcmp(s, "gtsc");
+		else if (!strcmp(name, "trace_uuid"))
+			has_uuid = (s = get_string(value)) && parse_uuid(s, m->uuid);
+		else if (!strcmp(name, "clock_offset"))
+			m->clock_offset = strtoll(value, NULL, 10);
+		else
+			parse_channel_line(name, value, m);
+	}
+
+	return ours && has_uuid && m->nr ? 0 : -EINVAL;
+}
+
+/* Whether the directory holds a trace that gtsc has written */
+bool is_our_trace(const char *dir)
+{
+	char path[MAX_PATH + 16], line[4096], *name, *value;
+	bool ours = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/metadata", dir);
+	f = fopen(path, "re");
+	while (f && !ours && fgets(line, sizeof(line), f)) {
+		value = split_line(line, &name);
+		ours = value && !strcmp(name, "tracer_name") && !strncmp(value, "\"gtsc\"", 6);
+	}
+	if (f)
+		fclose(f);
+
+	return ours;
+}

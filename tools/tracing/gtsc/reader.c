@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gtsc: gives the records of a trace file, of a file of packets, or of packets that come
+ * from a pipe, one after another. Of a damaged file it gives those that are whole.
+ */
+#define _GNU_SOURCE
+#include <byteswap.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader.h"
+
+/* Of the trace that is read */
+static const struct metadata *meta;
+
+static struct gtsc_record_header get_header(const struct stream *s)
+{
+	struct gtsc_record_header h;
+
+	memcpy(&h, s->p, sizeof(h));
+	if (s->swapped) {
+		h.len = bswap_32(h.len);
+		h.cpu = bswap_16(h.cpu);
+		h.type = bswap_16(h.type);
+		h.time = bswap_64(h.time);
+	}
+
+	return h;
+}
+
+static bool is_live(const struct stream *s)
+{
+	return s->in.buf;
+}
+
+/* Whether all of the record is there, and it can be one of this packet */
+static bool is_whole(const struct stream *s, const struct gtsc_record_header *h)
+{
+	size_t left = s->end - s->p;
+
+	if (is_live(s))
+		return record_size(h->len) <= left;
+
+	/* The last one of a packet has no padding */
+	return h->len <= left - sizeof(*h) && h->time >= s->begin && h->time <= s->last;
+}
+
+static void take_record(struct stream *s, const struct gtsc_record_header *h)
+{
+	size_t size = record_size(h->len), left = s->end - s->p;
+
+	s->item = (struct item){
+		.ch = s->ch, .cpu = h->cpu, .time = h->time, .swapped = s->swapped,
+		.data = s->p + sizeof(*h), .len = h->len,
+	};
+	s->p += size < left ? size : left;
+	if (is_live(s))
+		s->last = h->time;
+}
+
+/* Of a trace file: returns false for a record that is not to be printed */
+static bool is_item(struct stream *s, uint16_t type)
+{
+	if (!is_live(s) || type == GTSC_RECORD)
+		return true;
+	if (type != GTSC_LOST || s->item.len < sizeof(s->item.lost))
+		return false;
+	memcpy(&s->item.lost, s->item.data, sizeof(s->item.lost));
+
+	return s->item.lost;
+}
+
+static void take_lost(struct stream *s)
+{
+	/* What is lost at the end has no place, and so no CPU: see ctf_close_stream() */
+	bool known = !s->ch->global && (s->pos < s->size || s->p != s->end || !s->map);
+
+	s->item = (struct item){
+		.ch = s->ch, .cpu = known ? (int)s->number : -1, .time = s->begin,
+		.lost = s->lost,
+	};
+	s->lost = 0;
+}
+
+/* Puts the next record into @s->item; false if there is none now */
+bool next_item(struct stream *s)
+{
+	struct gtsc_record_header h;
+
+	for (;;) {
+		if (s->lost) {
+			take_lost(s);
+			return true;
+		}
+		if ((size_t)(s->end - s->p) < sizeof(h)) {
+			if (!s->refill(s))
+				return false;
+			continue;
+		}
+		h = get_header(s);
+		if (!is_whole(s, &h)) {
+			if (!s->refill(s))
+				return false;
+			continue;
+		}
+		take_record(s, &h);
+		if (is_item(s, h.type))
+			return true;
+	}
+}
+
+/* Trace files */
+
+static bool refill_live(struct stream *s)
+{
+	ssize_t n;
+
+	if (s->last > s->until)
+		return false;
+	s->in.used = s->p - s->in.buf;
+	n = input_read(&s->in);
+	s->p = s->in.buf;
+	s->end = s->p + s->in.have;
+	if (n < 0) {
+		complain_of(s->ch->name, n);
+		s->damaged = true;
+		s->gone = true;
+	}
+
+	return n > 0;
+}
+
+int open_trace_file(struct stream *s, const struct channel *ch, unsigned int number)
+{
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	ret = input_open(&s->in, ch, number);
+	s->ch = ch;
+	s->number = number;
+	s->p = s->in.buf;
+	s->end = s->p;
+	s->refill = refill_live;
+
+	return ret;
+}
+
+/* Packets */
+
+static void swap_packet(struct ctf_packet *p)
+{
+	p->magic = bswap_32(p->magic);
+	p->stream_id = bswap_32(p->stream_id);
+	p->stream_instance_id = bswap_32(p->stream_instance_id);
+	p->cpu_id = bswap_32(p->cpu_id);
+	p->timestamp_begin = bswap_64(p->timestamp_begin);
+	p->timestamp_end = bswap_64(p->timestamp_end);
+	p->content_size = bswap_64(p->content_size);
+	p->packet_size = bswap_64(p->packet_size);
+	p->events_discarded = bswap_64(p->events_discarded);
+	p->packet_seq_num = bswap_64(p->packet_seq_num);
+}
+
+/* Whether this can be a packet of the trace; its sizes become bytes */
+bool check_packet(const struct metadata *m, const void *data, struct ctf_packet *packet,
+		  bool *swapped)
+{
+	memcpy(packet, data, sizeof(*packet));
+	*swapped = packet->magic == bswap_32(CTF_MAGIC);
+	if (*swapped)
+		swap_packet(packet);
+	if (packet->magic != CTF_MAGIC || memcmp(packet->uuid, m->uuid, sizeof(m->uuid)) ||
+	    packet->stream_id >= m->nr || packet->content_size % 8 || packet->packet_size % 64)
+		return false;
+	packet->content_size /= 8;
+	packet->packet_size /= 8;
+
+	return packet->content_size >= sizeof(*packet) &&
+	       packet->packet_size >= packet->content_size &&
+	       packet->packet_size - packet->content_size < 8 &&
+	       packet->timestamp_begin <= packet->timestamp_end;
+}
+
+/* @len bytes of the packet's records are there */
+static void begin_packet(struct stream *s, const struct ctf_packet *packet, bool swapped,
+			 const uint8_t *records, size_t len)
+{
+	s->ch = &meta->channels[packet->stream_id];
+	s->number = packet->stream_instance_id;
+	s->swapped = swapped;
+	s->p = records;
+	s->end = records + len;
+	s->begin = packet->timestamp_begin;
+	s->last = packet->timestamp_end;
+	s->lost = packet->events_discarded > s->discarded ?
+		  packet->events_discarded - s->discarded : 0;
+	s->discarded = packet->events_discarded;
+}
+
+/* Packets in a file */
+
+static void damage(struct stream *s, size_t pos, size_t lost, const char *what)
+{
+	complain("%s: at byte %zu: %s", s->name, pos, what);
+	s->damaged = true;
+	s->lost_bytes += lost;
+}
+
+/* Where the next packet is that is whole; the end of the file if there is none */
+static size_t find_packet(const struct stream *s, size_t pos)
+{
+	struct ctf_packet packet;
+	bool swapped;
+
+	for (; pos + sizeof(packet) <= s->size; pos++) {
+		if (check_packet(meta, s->map + pos, &packet, &swapped) &&
+		    packet.packet_size <= s->size - pos)
+			return pos;
+	}
+
+	return s->size;
+}
+
+static bool get_packet(const struct stream *s, struct ctf_packet *packet, bool *swapped)
+{
+	return s->size - s->pos >= sizeof(*packet) &&
+	       check_packet(meta, s->map + s->pos, packet, swapped);
+}
+
+/* The packet reaches over the end of the file: does the file break off, or is it damaged? */
+static bool take_rest(struct stream *s, const struct ctf_packet *packet, bool swapped)
+{
+	size_t next = find_packet(s, s->pos + 1), left = s->size - s->pos;
+
+	if (next < s->size) {
+		damage(s, s->pos, next - s->pos, "not a packet");
+		s->pos = next;
+		return false;
+	}
+
+	damage(s, s->pos, packet->packet_size - left, "the file breaks off");
+	s->cut = true;
+	begin_packet(s, packet, swapped, s->map + s->pos + sizeof(*packet),
+		     (left < packet->content_size ? left : packet->content_size) -
+		     sizeof(*packet));
+	s->pos = s->size;
+
+	return true;
+}
+
+static bool take_packet(struct stream *s)
+{
+	struct ctf_packet packet;
+	bool swapped;
+	size_t next;
+
+	if (!get_packet(s, &packet, &swapped)) {
+		next = find_packet(s, s->pos + 1);
+		damage(s, s->pos, next - s->pos, "not a packet");
+		s->pos = next;
+		return false;
+	}
+	if (packet.packet_size > s->size - s->pos)
+		return take_rest(s, &packet, swapped);
+
+	begin_packet(s, &packet, swapped, s->map + s->pos + sizeof(packet),
+		     packet.content_size - sizeof(packet));
+	s->pos += packet.packet_size;
+	s->ended = s->p == s->end;
+
+	return true;
+}
+
+static bool refill_file(struct stream *s)
+{
+	if (s->p != s->end && s->cut)
+		s->lost_bytes += s->end - s->p;
+	else if (s->p != s->end)
+		damage(s, s->p - s->map, s->end - s->p, "not a record");
+	s->p = s->end;
+
+	while (s->pos < s->size) {
+		if (take_packet(s) && (s->lost || s->p != s->end))
+			return true;
+	}
+	if (!s->ended && !s->damaged)
+		damage(s, s->size, 0, "no end: the recording was cut off");
+
+	return false;
+}
+
+/* Returns -ENODATA if the file is empty: nothing was written on that CPU */
+static int map_file(struct stream *s, const char *path)
+{
+	struct stat st;
+	int fd, ret = 0;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		ret = -errno;
+	else if (!S_ISREG(st.st_mode) || !st.st_size)
+		ret = -ENODATA;
+	if (!ret) {
+		s->size = st.st_size;
+		s->map = mmap(NULL, s->size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (s->map == MAP_FAILED)
+			ret = -errno;
+	}
+	close(fd);
+
+	return ret;
+}
+
+int open_packet_file(struct stream *s, const struct metadata *m, const char *dir,
+		     const char *name)
+{
+	int ret;
+
+	meta = m;
+	memset(s, 0, sizeof(*s));
+	if (asprintf(&s->name, "%s/%s", dir, name) < 0)
+		return -ENOMEM;
+	s->ch = &m->channels[0];
+	s->p = s->map;
+	s->end = s->p;
+	s->refill = refill_file;
+	ret = map_file(s, s->name);
+	s->p = s->map;
+	s->end = s->p;
+	if (ret)
+		free(s->name);
+
+	return ret;
+}
+
+/* Packets from a pipe */
+
+static bool refill_block(struct stream *s)
+{
+	struct block *block = s->blocks;
+
+	if (s->p != s->end) {
+		complain("%s: a packet has a record that is none", s->ch->name);
+		s->damaged = true;
+		s->p = s->end;
+	}
+	if (s->in_first) {
+		s->in_first = false;
+		s->blocks = block->next;
+		free(block);
+		block = s->blocks;
+	}
+	if (!block) {
+		s->tail = &s->blocks;
+		return false;
+	}
+
+	/* It stays until its records are printed */
+	s->in_first = true;
+	begin_packet(s, &block->packet, block->swapped, block->records,
+		     block->packet.content_size - sizeof(block->packet));
+
+	return true;
+}
+
+void open_blocks(struct stream *s, const struct metadata *m, const struct ctf_packet *packet)
+{
+	meta = m;
+	memset(s, 0, sizeof(*s));
+	s->ch = &m->channels[packet->stream_id];
+	s->number = packet->stream_instance_id;
+	s->tail = &s->blocks;
+	s->refill = refill_block;
+}
+
+void add_block(struct stream *s, struct block *block)
+{
+	block->next = NULL;
+	*s->tail = block;
+	s->tail = &block->next;
+}
