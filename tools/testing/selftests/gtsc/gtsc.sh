@@ -19,6 +19,8 @@ MEMORY=/sys/kernel/debug/gtsc_load_memory
 TMP=$(mktemp -d)
 GLOBAL=1 FLIGHT=2 HEADER=4
 TASK=1 ALL=7
+# Those that check_files and follow read; buffer: always with headers
+FILES=trace
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "$HERE/lib.sh"
 
@@ -45,15 +47,15 @@ check_files()
 {
 	local name=$1
 	shift
-	"$CHECK" "$@" "$ROOT/$name"/trace* > "$TMP/out"
+	"$CHECK" "$@" "$ROOT/$name/$FILES"* > "$TMP/out"
 	result
 }
 
 result()
 {
-	read -r _ records _ bytes _ _ _ wakeups _ errors _ last < "$TMP/out"
+	read -r _ records _ bytes _ _ _ wakeups _ errors _ last _ lost < "$TMP/out"
 	# What is used of it depends on the case
-	: "$bytes" "$wakeups" "$last"
+	: "$bytes" "$wakeups" "$last" "$lost"
 }
 
 # follow NAME [OPTION...]: check_files in the background; followed ends it, when it
@@ -62,7 +64,7 @@ follow()
 {
 	local name=$1
 	shift
-	"$CHECK" -f "$@" "$ROOT/$name"/trace* > "$TMP/out" &
+	"$CHECK" -f "$@" "$ROOT/$name/$FILES"* > "$TMP/out" &
 	follower=$!
 }
 
@@ -102,14 +104,15 @@ ended() { is "$1: nothing is left" "" "$(ls $ROOT 2> /dev/null)"; }
 
 normal()
 {
-	local traces
+	local traces buffers
 	traces=$(seq -s ' ' -f trace%g 0 $((CPUS - 1)))
+	buffers=$(seq -s ' ' -f buffer%g 0 $((CPUS - 1)))
 	setup 0 a 4096 8 0
 	is 'normal: state' setup "$(cat $ROOT/a/state)"
 	is 'normal: sizes' '4096 8' "$(cat $ROOT/a/sub_size $ROOT/a/nr_sub | xargs)"
 	is 'normal: flags' 'percpu normal' "$(cat $ROOT/a/flags)"
 	is 'normal: files' \
-		"dropped flags nr_sub state stats sub_size $traces" \
+		"$buffers dropped flags format nr_sub size state stats sub_size $traces watermark" \
 		"$(names $ROOT/a)"
 	check_files a
 	is 'normal: nothing yet' '0 0' "$records $errors"
@@ -247,6 +250,164 @@ dying_readers()
 	load cleanup 0
 }
 
+# What a reader with headers is told of lost records is what was lost
+lost_records()
+{
+	setup 0 a 4096 8 $HEADER
+	load start 0
+	load write 0 1000 $TASK 300
+	check_files a -H
+	is 'lost: the reader does not know yet' 0 "$lost"
+	holds 'lost: some were dropped' "$(stat a dropped_full) > 100"
+	load write 0 2 $TASK 24
+	check_files a -H
+	is 'lost: told with the next records' "$(cat $ROOT/a/dropped)" "$lost"
+	load cleanup 0
+
+	setup 0 a 4096 8 $((FLIGHT | HEADER))
+	load start 0
+	load write 0 2000 $TASK 300
+	check_files a -H
+	is 'lost: a flight recorder has overwritten' "$(stat a overwritten)" "$lost"
+	put 1 $ROOT/a/rewind
+	check_files a -H
+	is 'lost: the same after a rewind' "$(stat a overwritten)" "$lost"
+	load cleanup 0
+	ended lost
+}
+
+# Both sizes at a time, with and without records that are unread
+sizes()
+{
+	local before
+	setup 0 a 4096 8 0
+	load start 0
+	load write 0 10 $TASK 100
+	load stop 0
+	is 'size: shows both' '4096 8' "$(cat $ROOT/a/size)"
+	fails 'size: not while something is unread' 'Device or resource busy' \
+		put '8192 4' $ROOT/a/size
+	fails 'size: a bad word' 'Invalid argument' put '8192 4 keep' $ROOT/a/size
+	fails 'size: one number' 'Invalid argument' put 8192 $ROOT/a/size
+	fails 'size: a zero' 'Invalid argument' put '0 4 discard' $ROOT/a/size
+	counts 0
+	is 'size: nothing has changed' "4096 8 $written" "$(cat $ROOT/a/size) $(stat a unread)"
+	put '8192 4 discard' $ROOT/a/size
+	is 'size: what was unread is thrown away' "8192 4 0 $written" \
+		"$(cat $ROOT/a/size) $(stat a unread) $(stat a overwritten)"
+	load start 0
+	load write 0 10 $TASK 100
+	load stop 0
+	FILES=buffer check_files a -H
+	is 'size: a reader is told of those' "$written 0" "$lost $errors"
+	counts 0
+	is 'size: and gets the others' "$written" "$((records + lost))"
+	# A part of a record that was read is thrown away with the rest
+	load start 0
+	load write 0 10 $TASK 100
+	load stop 0
+	exec 3< $ROOT/a/trace0
+	dd bs=1 count=1 <&3 > /dev/null 2>&1
+	put '4096 8 discard' $ROOT/a/size
+	is 'size: nothing is left of a part of a record' 0 "$(cat <&3 | wc -c)"
+	counts 0
+	before=$written
+	load start 0
+	load write 0 10 $TASK 100
+	load stop 0
+	check_files a
+	counts 0
+	is 'size: another reader gets the records' "$((written - before)) 0" "$records $errors"
+	is 'size: the accounts close' "$(stat a written)" \
+		"$(( $(stat a read) + $(stat a overwritten) + $(stat a unread) ))"
+	exec 3<&-
+	load cleanup 0
+	ended size
+}
+
+watermark()
+{
+	setup 0 a 4096 8 0
+	is 'watermark: at the first record' 0 "$(cat $ROOT/a/watermark)"
+	fails 'watermark: as many as there are' 'Invalid argument' put 8 $ROOT/a/watermark
+	fails 'watermark: a bad word' 'Invalid argument' put x $ROOT/a/watermark
+	put 4 $ROOT/a/watermark
+	load start 0
+	"$CHECK" -f -w -1 -n 30 $ROOT/a/trace0 > "$TMP/out" &
+	follower=$!
+	wait_for 'watermark: sleeps' in_poll "$follower"
+	load write 0 300 $TASK 300
+	ends 'watermark: ends when sub-buffers are full' "$follower"
+	result
+	is 'watermark: with the first wake-up' 1 "$wakeups"
+	check_files a
+	"$CHECK" -f -w -1 -n 1 $ROOT/a/trace0 > "$TMP/out" &
+	follower=$!
+	wait_for 'watermark: sleeps again' in_poll "$follower"
+	load write 0 1 $TASK 100
+	is 'watermark: not woken by the first record' 1 "$(in_poll $follower && echo 1)"
+	load stop 0
+	ends 'watermark: a stop wakes, too' "$follower"
+	load cleanup 0
+	ended watermark
+}
+
+# As a stop, but nobody waits; then it can be resized and started
+frozen()
+{
+	setup 0 a 4096 8 $((FLIGHT | HEADER))
+	put 3 $ROOT/a/watermark
+	load start 0
+	"$CHECK" -H -f -w -1 -n 1 $ROOT/a/trace0 > "$TMP/out" &
+	follower=$!
+	wait_for 'freeze: a reader waits' in_poll "$follower"
+	load write 0 1 $TASK 100
+	load freeze 0
+	ends 'freeze: wakes it' "$follower"
+	is 'freeze: the state' stopped "$(cat $ROOT/a/state)"
+	fails 'freeze: stopped twice' 'Invalid argument' put stopped $ROOT/a/state
+	put running $ROOT/a/state
+	load hammer 0 $ALL 400
+	for i in 1 2 3 4 5 6; do
+		more a written 200
+		load freeze 0
+		put "8192 $((i + 1)) discard" $ROOT/a/size
+		put running $ROOT/a/state
+	done
+	load rest 0
+	load freeze 0
+	check_files a -H
+	counts 0
+	is 'freeze: no record is wrong' 0 "$errors"
+	is 'freeze: the accounts close' "$written $written 0" \
+		"$(stat a written) $(( $(stat a read) + $(stat a overwritten) )) $(stat a unread)"
+	load cleanup 0
+	ended freeze
+}
+
+maps()
+{
+	setup 0 a 4096 8 $FLIGHT
+	load start 0
+	load write 0 100 $TASK 300
+	"$CHECK" -M -f -w -1 $ROOT/a/buffer0 > "$TMP/out" &
+	follower=$!
+	wait_for 'map: waits' in_poll "$follower"
+	load stop 0
+	fails 'map: no other size while it is mapped' 'Device or resource busy' \
+		put '8192 4 discard' $ROOT/a/size
+	kill $follower
+	wait $follower
+	result
+	is 'map: no record is wrong' 0 "$errors"
+	put '8192 4 discard' $ROOT/a/size
+	load cleanup 0
+	setup 0 a 4096 8 $GLOBAL
+	fails 'map: not of a global channel' 'Invalid argument' "$CHECK" -M $ROOT/a/buffer0
+	load cleanup 0
+	ended map
+}
+
 # Stopped, resized and started again, and rewound, while it is written to
 changes()
 {
@@ -306,13 +467,14 @@ end_under_load()
 
 bad_input()
 {
-	local s64 s65 i error
+	local s64 s65 i
 	s64=$(printf 'x%.0s' $(seq 64))
 	s65=${s64}x
 	fails 'sub_size 0' 'Invalid argument' setup 0 a 0 8 0
 	fails 'nr_sub 0' 'Invalid argument' setup 0 a 4096 0 0
 	fails 'an absurd sub_size' 'Invalid argument' setup 0 a 4000000000 8 0
-	fails 'an absurd nr_sub' 'Cannot allocate memory' setup 0 a 524288 4000000000 0
+	fails 'an absurd nr_sub' 'Invalid argument' setup 0 a 524288 4000000000 0
+	fails 'more than all memory' 'Cannot allocate memory' setup 0 a 524288 65535 0
 	fails 'unknown flags' 'Invalid argument' setup 0 a 4096 8 64
 	fails 'a normal channel for panics' 'Invalid argument' setup 0 a 4096 8 8
 	fails 'a slash' 'Invalid argument' setup 0 a/b 4096 8 0
@@ -345,9 +507,7 @@ bad_input()
 	is 'which is not counted' 2 "$(cat $ROOT/a/dropped)"
 	is 'the biggest record is there' $BIGGEST "$(cat $ROOT/a/trace* | wc -c)"
 	for i in 0 x -1 99999999999 '' 4000000000; do
-		error='Invalid argument'
-		if [ "$i" = 4000000000 ]; then error='Cannot allocate memory'; fi
-		fails "nr_sub '$i'" "$error" put "$i" $ROOT/a/nr_sub
+		fails "nr_sub '$i'" 'Invalid argument' put "$i" $ROOT/a/nr_sub
 		fails "sub_size '$i'" 'Invalid argument' put "$i" $ROOT/a/sub_size
 	done
 	is 'the sizes are what they were' '4096 8' "$(cat $ROOT/a/sub_size $ROOT/a/nr_sub | xargs)"
@@ -361,17 +521,17 @@ bad_input()
 	ended 'bad input'
 }
 
-# One record in each context of a CPU, and one more
+# Records within others: read in the order in which they were begun, when all are complete
 nested()
 {
-	setup 0 a 4096 8 0
+	setup 0 a 4096 8 $GLOBAL
 	load start 0
 	load nest 0 1
 	load nest 0 2
-	is 'nested: one within another' '3 0' "$(stat a written) $(stat a dropped_nested)"
-	fails 'nested: too deep' 'No buffer space available' load nest 0 4
-	is 'nested: what is too deep is counted' '5 1' "$(stat a written) $(stat a dropped_nested)"
-	is 'nested: and the others are there' 5 "$(cat $ROOT/a/trace* | wc -c)"
+	load nest 0 8
+	is 'nested: eight in one context' '11 0' "$(stat a written) $(stat a dropped_nested)"
+	is 'nested: in the order of their beginning' '1 2 1 8 7 6 5 4 3 2 1' \
+		"$(cat $ROOT/a/trace* | od -A n -t u1 | xargs)"
 	load cleanup 0
 }
 
@@ -583,8 +743,8 @@ if ! modprobe gtsc_load 2> /dev/null; then
 	echo "1..0 # SKIP no gtsc_load.ko"
 	exit "$KSFT_SKIP"
 fi
-# A page without the headers of the ring buffer and the length of a record
-BIGGEST=$(($(getconf PAGESIZE) - 28))
+# A page without the record of lost ones, a header, and the unit that is always left
+BIGGEST=$(($(getconf PAGESIZE) - 48))
 CPUS=$(getconf _NPROCESSORS_CONF)
 
 normal
@@ -599,12 +759,25 @@ under_load 'flight, a slow reader' $((FLIGHT | HEADER)) $ALL overwritten -H -p 5
 under_load 'global flight, a slow reader' $((GLOBAL | FLIGHT | HEADER)) $ALL overwritten -H \
 	-p 50000
 under_load 'splice' $HEADER $ALL read -H -S
+under_load 'splice, flight' $((FLIGHT | HEADER)) $ALL read -H -S
+under_load 'splice, a slow reader' $((FLIGHT | HEADER)) $ALL overwritten -H -S -p 50000
+FILES=buffer
+under_load 'buffer files' 0 $ALL read -H
+under_load 'buffer files, global' $GLOBAL $ALL read -H
+under_load 'mapped' 0 $ALL read -M
+under_load 'mapped, flight, a slow reader' $FLIGHT $ALL overwritten -M -p 50000
+FILES=trace
 two_readers
 dying_readers
 changes
 end_under_load
 bad_input
 nested
+lost_records
+sizes
+watermark
+frozen
+maps
 failing_allocations
 polled
 parts

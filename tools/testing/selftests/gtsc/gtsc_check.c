@@ -15,13 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LOAD_MAGIC	0x67747363
-#define NR_FILES	64
-#define MAX_CPUS	64
+#define NR_FILES	1024
+#define MAX_CPUS	1024
 #define NR_WHO		3
 #define MAX_RECORD	131072
 
@@ -38,16 +39,30 @@ struct load_record {
 
 /* As in linux/gtsc.h */
 struct header {
-	uint32_t len;
-	uint32_t cpu;
 	uint64_t time;
+	uint16_t type;
+	uint16_t cpu;
+	uint32_t len;
 };
+
+struct range {
+	uint32_t sub;
+	uint32_t from;
+	uint32_t to;
+	uint32_t reserved;
+};
+
+#define TYPE_RECORD	0
+#define TYPE_LOST	1
+#define IOC_NEXT	_IOR('R', 0x30, struct range)
 
 struct file {
 	const char *name;
 	int fd;
 	int pipe[2];
 	bool ended;
+	uint8_t *map;
+	size_t sub_size;
 	uint8_t *buf;
 	size_t used;
 	uint64_t time;
@@ -56,8 +71,8 @@ struct file {
 static struct file files[NR_FILES];
 static unsigned int nr_files;
 static uint64_t last_seq[MAX_CPUS][NR_WHO];
-static uint64_t records, bytes, errors, reads, wakeups;
-static bool headers, follow, use_splice;
+static uint64_t records, lost, bytes, errors, reads, wakeups;
+static bool headers, follow, rewinds, use_map, use_splice;
 static const char *memory;
 static size_t read_size = 65536;
 static unsigned int pause_us;
@@ -68,8 +83,10 @@ static atomic_bool interrupted;
 static void show_usage(void)
 {
 	fprintf(stderr,
-		"usage: gtsc_check [-HfS] [-b BYTES] [-m FILE] [-n RECORDS] [-p USEC] [-w MSEC] FILE...\n"
+		"usage: gtsc_check [-HMRSf] [-b BYTES] [-m FILE] [-n RECORDS] [-p USEC] [-w MSEC] FILE...\n"
 		"  -H  records have headers, in the order of time within a file\n"
+		"  -M  the same, in the mapped memory of buffer files\n"
+		"  -R  the channel is rewound: records may come again\n"
 		"  -f  wait for more, until SIGTERM or the end of the channel\n"
 		"  -S  splice\n"
 		"  -b  bytes that are read at once\n"
@@ -98,12 +115,57 @@ static uint32_t sum_of(const struct load_record *r, const uint8_t *data)
 	return sum;
 }
 
+static void check_payload(struct file *f, const struct load_record *r, const uint8_t *data)
+{
+	records++;
+	if (r->sum != sum_of(r, data))
+		error(f, "wrong checksum", r->seq, r->len);
+	if (r->seq <= last_seq[r->cpu][r->who] && !rewinds)
+		error(f, "out of order", last_seq[r->cpu][r->who], r->seq);
+	last_seq[r->cpu][r->who] = r->seq;
+}
+
+static void check_header(struct file *f, const struct header *h, const struct load_record *r)
+{
+	if (h->len != r->len)
+		error(f, "wrong length in the header", h->len, r->len);
+	if (h->cpu != r->cpu)
+		error(f, "wrong CPU in the header", h->cpu, r->cpu);
+	if (h->time < f->time && !rewinds)
+		error(f, "out of the order of time", f->time, h->time);
+	f->time = h->time;
+}
+
+static void check_padding(struct file *f, const uint8_t *p, size_t len, size_t size)
+{
+	for (; len < size; len++) {
+		if (p[len])
+			error(f, "bytes behind a record", len, p[len]);
+	}
+}
+
 /* Checks what is at @p; returns its length, 0 if it is not complete yet */
 static size_t check_record(struct file *f, const uint8_t *p, size_t left)
 {
-	size_t before = headers ? sizeof(struct header) : 0;
+	size_t before = headers ? sizeof(struct header) : 0, size;
 	struct load_record r;
 	struct header h;
+	uint64_t nr;
+
+	if (headers) {
+		if (left < sizeof(h))
+			return 0;
+		memcpy(&h, p, sizeof(h));
+		if (h.type == TYPE_LOST && h.len == sizeof(nr)) {
+			if (left < sizeof(h) + sizeof(nr))
+				return 0;
+			memcpy(&nr, p + sizeof(h), sizeof(nr));
+			lost += nr;
+			return sizeof(h) + sizeof(nr);
+		}
+		if (h.type != TYPE_RECORD)
+			error(f, "not a type", h.type, h.len);
+	}
 
 	if (left < before + sizeof(r))
 		return 0;
@@ -113,28 +175,17 @@ static size_t check_record(struct file *f, const uint8_t *p, size_t left)
 		error(f, "not a record", r.magic, r.len);
 		return left;
 	}
-	if (left < before + r.len)
+	size = headers ? (before + r.len + 7) / 8 * 8 : r.len;
+	if (left < size)
 		return 0;
 
-	records++;
-	if (r.sum != sum_of(&r, p + before + sizeof(r)))
-		error(f, "wrong checksum", r.seq, r.len);
-	if (r.seq <= last_seq[r.cpu][r.who])
-		error(f, "out of order", last_seq[r.cpu][r.who], r.seq);
-	last_seq[r.cpu][r.who] = r.seq;
-
+	check_payload(f, &r, p + before + sizeof(r));
 	if (headers) {
-		memcpy(&h, p, sizeof(h));
-		if (h.len != r.len)
-			error(f, "wrong length in the header", h.len, r.len);
-		if (h.cpu != r.cpu)
-			error(f, "wrong CPU in the header", h.cpu, r.cpu);
-		if (h.time < f->time)
-			error(f, "out of the order of time", f->time, h.time);
-		f->time = h.time;
+		check_header(f, &h, &r);
+		check_padding(f, p, before + r.len, size);
 	}
 
-	return before + r.len;
+	return size;
 }
 
 static void check_all(struct file *f)
@@ -163,10 +214,44 @@ static ssize_t get(struct file *f)
 	return read(f->pipe[0], f->buf + f->used, n);
 }
 
+/* Checks the records that lie in the mapped memory */
+static bool read_map(struct file *f)
+{
+	struct range range;
+	const uint8_t *p;
+	size_t n;
+
+	if (ioctl(f->fd, IOC_NEXT, &range)) {
+		if (errno != EAGAIN)
+			error(f, strerror(errno), errno, 0);
+		return false;
+	}
+	reads++;
+	bytes += range.to - range.from;
+	if (range.to > f->sub_size || range.from >= range.to)
+		error(f, "a bad range", range.from, range.to);
+
+	p = f->map + range.sub * f->sub_size;
+	for (; range.from < range.to; range.from += n) {
+		n = check_record(f, p + range.from, range.to - range.from);
+		if (!n) {
+			error(f, "a part of a record in the map", range.from, range.to);
+			break;
+		}
+	}
+
+	return true;
+}
+
 /* Returns whether there was something */
 static bool read_file(struct file *f)
 {
-	ssize_t n = get(f);
+	ssize_t n;
+
+	if (use_map)
+		return read_map(f);
+
+	n = get(f);
 
 	if (n < 0) {
 		if (errno != EINTR)
@@ -234,6 +319,35 @@ static void *get_memory(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* A number in a file beside a trace file */
+static size_t number_in(const char *name, const char *beside)
+{
+	char path[4096];
+	size_t number = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%.*s/%s", (int)(strrchr(name, '/') - name), name, beside);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%zu", &number) != 1) {
+		perror(path);
+		exit(2);
+	}
+	fclose(file);
+
+	return number;
+}
+
+static void map_file(struct file *f)
+{
+	f->sub_size = number_in(f->name, "sub_size");
+	f->map = mmap(NULL, (number_in(f->name, "nr_sub") + 1) * f->sub_size, PROT_READ,
+		      MAP_SHARED, f->fd, 0);
+	if (f->map == MAP_FAILED) {
+		perror(f->name);
+		exit(2);
+	}
+}
+
 static void open_file(const char *name)
 {
 	struct file *f = &files[nr_files++];
@@ -245,6 +359,8 @@ static void open_file(const char *name)
 		perror(name);
 		exit(2);
 	}
+	if (use_map)
+		map_file(f);
 }
 
 /* The least of the last numbers of all writers */
@@ -272,10 +388,17 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = stop };
 	int opt;
 
-	while ((opt = getopt(argc, argv, "HfSb:m:n:p:w:")) != -1) {
+	while ((opt = getopt(argc, argv, "HMRSfb:m:n:p:w:")) != -1) {
 		switch (opt) {
 		case 'H':
 			headers = true;
+			break;
+		case 'M':
+			headers = true;
+			use_map = true;
+			break;
+		case 'R':
+			rewinds = true;
 			break;
 		case 'f':
 			follow = true;
@@ -324,10 +447,11 @@ int main(int argc, char **argv)
 			error(&files[i], "a part of a record at the end", files[i].used, 0);
 	}
 
-	printf("records %llu bytes %llu reads %llu wakeups %llu errors %llu last %llu\n",
+	printf("records %llu bytes %llu reads %llu wakeups %llu errors %llu last %llu lost %llu\n",
 	       (unsigned long long)records, (unsigned long long)bytes,
 	       (unsigned long long)reads, (unsigned long long)wakeups,
-	       (unsigned long long)errors, (unsigned long long)least_last());
+	       (unsigned long long)errors, (unsigned long long)least_last(),
+	       (unsigned long long)lost);
 
 	return !!errors;
 }

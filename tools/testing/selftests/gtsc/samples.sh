@@ -10,6 +10,7 @@ HERE=$(dirname "$(readlink -f "$0")")
 GTSC=${GTSC:-gtsc}
 DEBUG=/sys/kernel/debug
 ROOT=$DEBUG/gtsc_example
+CALLS=$DEBUG/gtsc/functions
 TMP=$(mktemp -d)
 
 # shellcheck source=lib.sh source-path=SCRIPTDIR
@@ -24,8 +25,11 @@ files()
 kprobe()
 {
 	modprobe gtsc_kprobe || return
-	is 'kprobe: files' 'dropped flags nr_sub rewind state stats sub_size trace0' \
-		"$(names $ROOT/kernel_clone)"
+	is 'kprobe: files with records' 'buffer0 trace0' \
+		"$(names $ROOT/kernel_clone | grep -oE '[a-z]+[0-9]+' | xargs)"
+	is 'kprobe: other files' \
+		'dropped flags format nr_sub rewind size state stats sub_size watermark' \
+		"$(names $ROOT/kernel_clone | sed -E 's/[a-z]+[0-9]+ ?//g; s/ $//')"
 	is 'kprobe: runs' running "$(cat $ROOT/kernel_clone/state)"
 	cat $ROOT/kernel_clone/trace0 > /dev/null
 	for _ in 1 2 3 4 5 6; do (exit 0); done
@@ -51,6 +55,7 @@ kprobe()
 
 hybrid()
 {
+	local medium=gtsc_example/hybrid/medium
 	modprobe gtsc_hybrid || return
 	is 'hybrid: channels' 'high low medium state' "$(names $ROOT/hybrid)"
 	is 'hybrid: state' setup "$(cat $ROOT/hybrid/state)"
@@ -69,11 +74,11 @@ hybrid()
 		"$("$GTSC" stat gtsc_example/hybrid |
 			sed -nE 's,^gtsc_example/hybrid/([a-z]+): written [1-9].*,\1,p' | xargs)"
 	fails 'gtsc size: unread records' \
-		'read them first, for example with gtsc print gtsc_example/hybrid/medium' \
+		"use -d to discard, or gtsc print $medium to read them" \
 		"$GTSC" size gtsc_example/hybrid/medium 8192 16
 	holds 'hybrid: the flight recorder has overwritten nothing or the oldest' \
 		"$(sed -n 's/^written //p' $ROOT/hybrid/high/stats) > 100"
-	"$GTSC" print $ROOT/hybrid > "$TMP/out"
+	"$GTSC" print -f hex $ROOT/hybrid > "$TMP/out"
 	holds 'hybrid: processes' "$(grep -c '/low: 20 bytes' "$TMP/out") >= 100"
 	holds 'hybrid: files opened' "$(grep -c '/medium: 20 bytes' "$TMP/out") >= 100"
 	holds 'hybrid: reads' "$(grep -c '/high: 20 bytes' "$TMP/out") >= 100"
@@ -89,8 +94,17 @@ hybrid()
 	"$GTSC" stop gtsc_example/hybrid
 	is 'gtsc start, gtsc stop' 'stopped stopped stopped' "$(cat $ROOT/hybrid/*/state | xargs)"
 	"$GTSC" print gtsc_example/hybrid/medium > /dev/null
+	"$GTSC" size gtsc_example/hybrid/medium 4096 32
+	is 'gtsc size' '4096 32' \
+		"$(cat $ROOT/hybrid/medium/sub_size $ROOT/hybrid/medium/nr_sub | xargs)"
+	"$GTSC" start gtsc_example/hybrid/low
+	(exit 0)
+	"$GTSC" stop gtsc_example/hybrid/low
+	"$GTSC" size -d gtsc_example/hybrid/low 8192 16
+	is 'gtsc size -d: discards what is unread' '8192 16 0' \
+		"$(cat $ROOT/hybrid/low/size) $(sed -n 's/^unread //p' $ROOT/hybrid/low/stats)"
 	"$GTSC" size gtsc_example/hybrid/medium 8192 16
-	is 'gtsc size' '8192 16' \
+	is 'gtsc size: back again' '8192 16' \
 		"$(cat $ROOT/hybrid/medium/sub_size $ROOT/hybrid/medium/nr_sub | xargs)"
 	fails 'gtsc size: a bad one' 'Invalid argument' "$GTSC" size gtsc_example/hybrid/medium 0 16
 	fails 'gtsc size: several channels' 'has several channels, name one of them' \
@@ -108,32 +122,40 @@ by_time()
 }
 
 # in_state CHANNEL STATE
-in_state() { [ "$(cat "$ROOT/$1/state" 2> /dev/null)" = "$2" ]; }
+in_state() { [ "$(cat "$DEBUG/$1/state" 2> /dev/null)" = "$2" ]; }
 
-# Without a parameter, and without an option but how long
+# Two patterns, and without an option but how long
 defaults()
 {
-	modprobe gtsc_ftrace || return
-	is 'ftrace: flags' 'percpu normal header' "$(cat $ROOT/ftrace/flags)"
+	modprobe gtsc_functions functions='vfs_*,ksys_read' || return
+	is 'functions: flags' 'percpu normal header' "$(cat $CALLS/flags)"
 	if [ -f /sys/kernel/tracing/function_tracers ]; then
-		is 'ftrace: a tracer with a name' ' gtsc_sample' \
-			"$(grep gtsc_sample /sys/kernel/tracing/function_tracers)"
+		is 'functions: a tracer with a name' ' gtsc_functions' \
+			"$(grep gtsc_functions /sys/kernel/tracing/function_tracers)"
 	fi
-	(cd "$TMP" && "$GTSC" record -d 1 gtsc_example/ftrace) 2> "$TMP/err"
+	(cd "$TMP" && "$GTSC" record -d 1 gtsc/functions) 2> "$TMP/err"
 	is 'gtsc record -d: ends after that time' 0 $?
-	is 'gtsc record: a channel that ran before goes on' running "$(cat $ROOT/ftrace/state)"
-	(cd "$TMP" && "$GTSC" record -q -d 0.1 -o calls $ROOT/ftrace) 2> "$TMP/quiet"
+	is 'gtsc record: a channel that ran before goes on' running "$(cat $CALLS/state)"
+	fails 'gtsc record: a directory with other files' \
+		'is not empty, and not a trace that gtsc has written' \
+		"$GTSC" record -o "$TMP" gtsc/functions
+	(cd "$TMP" && "$GTSC" record -q -d 0.1 -o calls $CALLS) 2> "$TMP/quiet"
 	is 'gtsc record -q: only the last line' 1 "$(wc -l < "$TMP/quiet")"
-	"$GTSC" print -f function "$TMP/gtsc.data" > "$TMP/out"
-	is 'gtsc record: into gtsc.data' 0 $?
-	holds 'ftrace: vfs_*' "$(grep -c ': vfs_[a-z0-9_]* <- ' "$TMP/out") > 0"
-	is 'ftrace: nothing else' '' "$(grep -v ': vfs_[a-z0-9_]* <- ' "$TMP/out" | head -n 1)"
+	"$GTSC" print -f function "$TMP/gtsc.ctf" > "$TMP/out"
+	is 'gtsc record: into gtsc.ctf' 0 $?
+	holds 'functions: vfs_*' "$(grep -c ': vfs_[a-z0-9_]* <- ' "$TMP/out") > 0"
+	holds 'functions: ksys_read' "$(grep -c ': ksys_read <- ' "$TMP/out") > 0"
+	is 'functions: nothing else' '' \
+		"$(grep -vE ': (vfs_[a-z0-9_]*|ksys_read) <- |: lost ' "$TMP/out" | head -n 1)"
 	check 'gtsc print: by time' by_time "$TMP/out"
 	"$GTSC" print -f function "$TMP/calls" > "$TMP/out"
 	is 'gtsc record -o' 0 $?
-	rmmod gtsc_ftrace
-	is 'ftrace: nothing is left' '' "$(ls -d $ROOT 2> /dev/null)"
+	rmmod gtsc_functions
+	is 'functions: nothing is left' '' "$(ls -d $DEBUG/gtsc 2> /dev/null)"
 }
+
+# forks_show_in FILE: forks once, and looks for any fork
+forks_show_in() { (exit 0); grep -qE ": \[[0-9]+\] $$\$" "$1"; }
 
 formats()
 {
@@ -143,7 +165,7 @@ formats()
 	cat $ROOT/kernel_clone/trace0 > /dev/null
 	"$GTSC" record -q -o "$TMP/forks" gtsc_example/kernel_clone 2> /dev/null &
 	i=$!
-	wait_for 'formats: is recorded' in_state kernel_clone running
+	wait_for 'formats: is recorded' in_state gtsc_example/kernel_clone running
 	(exit 0)
 	kill -TERM $i
 	ends 'gtsc record: ends on SIGTERM' $i
@@ -153,15 +175,30 @@ formats()
 	cat $ROOT/kernel_clone/trace0 | tail -c "$(wc -c < "$TMP/raw")" > "$TMP/text"
 	holds 'formats: a fork was recorded' "$(grep -cE "^\[[0-9]+\] $$\$" "$TMP/raw") >= 1"
 	check 'gtsc print -f raw: as it was written' cmp "$TMP/text" "$TMP/raw"
-	check 'gtsc print -f text: the same, without headers' \
-		cmp "$TMP/text" <("$GTSC" print -f text "$TMP/forks")
+	check 'gtsc print -f text: the same, behind time, CPU and channel' \
+		cmp "$TMP/text" <("$GTSC" print -f text "$TMP/forks" |
+			sed -E 's,^\[[^]]*\] +[0-9]+ gtsc_example/kernel_clone: ,,')
 	is 'gtsc print -f count' "$(wc -c < "$TMP/text")" \
 		"$("$GTSC" print -f count "$TMP/forks" | awk '{ n += $NF } END { print n }')"
-	is 'gtsc print: hexadecimal by default' \
+	is 'gtsc print -f hex' \
 		"$(head -c 16 "$TMP/text" | od -A n -t x1 | xargs)" \
-		"$("$GTSC" print "$TMP/forks" | sed -n 2p | cut -c 9-57 | xargs)"
-	check 'gtsc print -f hex: the same' \
-		cmp <("$GTSC" print "$TMP/forks") <("$GTSC" print -f hex "$TMP/forks")
+		"$("$GTSC" print -f hex "$TMP/forks" | sed -n 2p | cut -c 9-57 | xargs)"
+	check 'gtsc print: -f fields by default' \
+		cmp <("$GTSC" print "$TMP/forks") <("$GTSC" print -f fields "$TMP/forks")
+	is 'gtsc print -w: the year' "$(date +%Y)" \
+		"$("$GTSC" print -w "$TMP/forks" | sed -nE '1s/^\[([0-9]{4})-.*/\1/p')"
+	"$GTSC" start gtsc_example/kernel_clone
+	"$GTSC" print --follow -f text gtsc_example/kernel_clone > "$TMP/follow" &
+	i=$!
+	wait_for 'gtsc print --follow: prints what is written' forks_show_in "$TMP/follow"
+	kill -INT $i
+	ends 'gtsc print --follow: ends on SIGINT' $i
+	"$GTSC" record -q -d 60 -o - gtsc_example/kernel_clone 2> /dev/null > >(
+		"$GTSC" print -f text - > "$TMP/live") &
+	i=$!
+	wait_for 'gtsc record -o -: prints what is written' forks_show_in "$TMP/live"
+	kill -TERM $i
+	ends 'gtsc record -o -: ends on SIGTERM' $i
 	fails 'gtsc print: a format that does not exist' 'no such format' \
 		sh -c "$GTSC print -f no $TMP/forks 2>&1 | head -n 1 >&2; exit 1"
 	rmmod gtsc_kprobe
@@ -173,7 +210,7 @@ usage()
 	for i in -h --help help; do
 		is "gtsc $i" 'usage: gtsc list' "$("$GTSC" $i | head -n 1)"
 	done
-	is 'gtsc --help: the formats' 'count function hex raw text' \
+	is 'gtsc --help: the formats' 'count fields function hex raw text' \
 		"$("$GTSC" --help | sed -n '/^Formats/,$s/^  \([a-z]*\) .*/\1/p' | sort | xargs)"
 	"$GTSC" 2> /dev/null
 	is 'gtsc: wrong usage' 2 $?
@@ -183,21 +220,21 @@ usage()
 provider_ends()
 {
 	local pid
-	modprobe gtsc_ftrace functions='vfs_open*' nr_sub=4 flight=1 || return
-	is 'ftrace: nr_sub' 4 "$(cat $ROOT/ftrace/nr_sub)"
-	is 'ftrace: flight' 'percpu flight header' "$(cat $ROOT/ftrace/flags)"
-	put stopped $ROOT/ftrace/state
-	"$GTSC" record -o "$TMP/calls" gtsc_example/ftrace 2> "$TMP/err" &
+	modprobe gtsc_functions functions='vfs_open*' nr_sub=4 flight=1 || return
+	is 'functions: nr_sub' 4 "$(cat $CALLS/nr_sub)"
+	is 'functions: flight' 'percpu flight header' "$(cat $CALLS/flags)"
+	put stopped $CALLS/state
+	"$GTSC" record -o "$TMP/calls" gtsc/functions 2> "$TMP/err" &
 	pid=$!
-	wait_for 'provider ends: is recorded' in_state ftrace running
+	wait_for 'provider ends: is recorded' in_state gtsc/functions running
 	files 100
-	rmmod gtsc_ftrace
+	rmmod gtsc_functions
 	ends 'provider ends: and gtsc record with it' $pid
 	is 'provider ends: what was dropped is not known' 1 \
 		"$(last_line | grep -cE ' at least +[0-9]+ dropped at least +[0-9]+ overwritten$')"
-	is 'provider ends: that is said' 1 "$(grep -c 'ftrace: has gone' "$TMP/err")"
-	"$GTSC" print -f function "$TMP/calls" > "$TMP/out"
-	is 'provider ends: the file is whole' 0 $?
+	is 'provider ends: that is said' 1 "$(grep -c 'functions: has gone' "$TMP/err")"
+	printed "$TMP/calls"
+	is 'provider ends: the trace is whole' 0 $?
 	is 'provider ends: all records are in it' "$(recorded records)" "$(wc -l < "$TMP/out")"
 	holds 'provider ends: of all calls' "$(grep -c ': vfs_open <- ' "$TMP/out") >= 100"
 }
@@ -208,11 +245,13 @@ bench()
 	dmesg -C
 	modprobe gtsc_bench 2> /dev/null
 	is 'gtsc_bench: refuses to stay' 1 $?
-	is 'gtsc_bench: seven figures for each of three sizes' 21 \
-		"$(dmesg | grep -cE 'gtsc_bench: [a-z_-]+:[0-9]+ [0-9]+$')"
+	is 'gtsc_bench: figures' 123 "$(dmesg | grep -cE 'gtsc_bench: [a-z_-]+:[0-9]+ [0-9]+$')"
 	dmesg -C
 	modprobe gtsc_bench records=100 2> /dev/null
-	is 'gtsc_bench: records' 21 "$(dmesg | grep -cE 'gtsc_bench: [a-z_-]+:[0-9]+ [0-9]+$')"
+	is 'gtsc_bench: records' 123 "$(dmesg | grep -cE 'gtsc_bench: [a-z_-]+:[0-9]+ [0-9]+$')"
+	dmesg -C
+	modprobe gtsc_bench calls=1 2> /dev/null
+	is 'gtsc_bench: calls' 2 "$(dmesg | grep -cE 'gtsc_bench: call[a-z_-]*:0 [0-9]+$')"
 }
 
 last_line() { tr '\r' '\n' < "$TMP/err" | tail -n 1; }
@@ -220,62 +259,127 @@ last_line() { tr '\r' '\n' < "$TMP/err" | tail -n 1; }
 # recorded KEY: of the last line that gtsc record shows
 recorded() { last_line | sed -nE "s/.* ([0-9]+) $1.*/\1/p"; }
 
-# saved FILE: records that are printed of a damaged file, whose error goes to $TMP/damage
-saved() { "$GTSC" print -f count "$1" 2> "$TMP/damage" | wc -l; }
+# printed DIR: the records of a trace into $TMP/out, without those that were lost
+printed()
+{
+	local status
+	"$GTSC" print -f function "$1" > "$TMP/all"
+	status=$?
+	grep -v ': lost [0-9]* records$' "$TMP/all" > "$TMP/out"
+	return $status
+}
+
+# saved DIR: records that are printed of a damaged trace, whose error goes to $TMP/damage
+saved() { "$GTSC" print -f count "$1" 2> "$TMP/damage" | grep -vc ': lost '; }
 
 ftrace()
 {
-	local pid all size crc
-	modprobe gtsc_ftrace functions='vfs_open*' || return
-	put stopped $ROOT/ftrace/state
-	"$GTSC" print -f count gtsc_example/ftrace > /dev/null
+	local pid all size file rest
+	modprobe gtsc_functions functions='vfs_open*' || return
+	put stopped $CALLS/state
+	"$GTSC" print -f count gtsc/functions > /dev/null
 
-	"$GTSC" record -o "$TMP/calls" gtsc_example/ftrace 2> "$TMP/err" &
+	"$GTSC" record -o "$TMP/calls" gtsc/functions 2> "$TMP/err" &
 	pid=$!
-	wait_for 'gtsc record: starts the channel' in_state ftrace running
+	wait_for 'gtsc record: starts the channel' in_state gtsc/functions running
 	files 200
 	kill -INT $pid
 	ends 'gtsc record: ends on SIGINT' $pid
 	echo "# $(last_line)"
-	is 'gtsc record: stops what it has started' stopped "$(cat $ROOT/ftrace/state)"
-	is 'gtsc record: and has all of it' 0 "$(sed -n 's/^unread //p' $ROOT/ftrace/stats)"
-	is 'gtsc record: dropped' "$(cat $ROOT/ftrace/dropped)" "$(recorded dropped)"
-	rmmod gtsc_ftrace
+	is 'gtsc record: stops what it has started' stopped "$(cat $CALLS/state)"
+	is 'gtsc record: and has all of it' 0 "$(sed -n 's/^unread //p' $CALLS/stats)"
+	is 'gtsc record: dropped' "$(cat $CALLS/dropped)" "$(recorded dropped)"
+	rmmod gtsc_functions
 
-	"$GTSC" print -f function "$TMP/calls" > "$TMP/out"
-	is 'gtsc print: the file is whole' 0 $?
+	printed "$TMP/calls"
+	is 'gtsc print: the trace is whole' 0 $?
 	all=$(wc -l < "$TMP/out")
 	is 'gtsc print: as many records as were recorded' "$(recorded records)" "$all"
-	holds 'ftrace: vfs_open' "$(grep -c ': vfs_open <- ' "$TMP/out") >= 200"
-	is 'ftrace: nothing else' "$all" "$(grep -c ': vfs_open[a-z0-9_]* <- ' "$TMP/out")"
+	holds 'functions: vfs_open' "$(grep -c ': vfs_open <- ' "$TMP/out") >= 200"
+	is 'functions: nothing else' "$all" "$(grep -c ': vfs_open[a-z0-9_]* <- ' "$TMP/out")"
 	check 'gtsc print: by time' by_time "$TMP/out"
+	if type babeltrace2 > /dev/null 2>&1; then
+		babeltrace2 "$TMP/calls" > "$TMP/ctf" 2> "$TMP/ctf-errors"
+		is 'babeltrace2: opens it' 0 $?
+		is 'babeltrace2: as many records' "$all" "$(wc -l < "$TMP/ctf")"
+		is 'babeltrace2: the same addresses' \
+			"$("$GTSC" print -f hex "$TMP/calls" | awk '/^    0000/ {
+				for (i = 9; i > 1; i--) printf "%s", $i; print "" }' | md5sum)" \
+			"$(sed -nE 's/.* ip = 0x([0-9A-F]+),.*/\L\1/p' "$TMP/ctf" | md5sum)"
+	else
+		echo '# no babeltrace2'
+	fi
 	awk '{ print $1, $2, $3 }' /proc/kallsyms | sed -E 's/ vfs_open$/ renamed/' > "$TMP/symbols"
 	is 'gtsc print -k: names from another file' "$(grep -c ': vfs_open <- ' "$TMP/out")" \
 		"$("$GTSC" print -f function -k "$TMP/symbols" "$TMP/calls" |
 			grep -c ': renamed <- ')"
 
-	# What can be saved of a file that is cut off, or damaged, is
-	size=$(stat -c %s "$TMP/calls")
-	head -c $((size / 2)) "$TMP/calls" > "$TMP/half"
+	# What can be saved of a trace with a file that is cut off, or damaged, is
+	# shellcheck disable=SC2012 # the names are without blanks
+	file=$(basename "$(ls -S "$TMP"/calls/*_functions_* | head -n 1)")
+	size=$(stat -c %s "$TMP/calls/$file")
+	cp -r "$TMP/calls" "$TMP/half"
+	truncate -s $((size / 2)) "$TMP/half/$file"
 	holds 'a file cut off: records are saved' \
-		"$(saved "$TMP/half") > $((all / 3)) && $(saved "$TMP/half") < $all"
+		"$(saved "$TMP/half") > 0 && $(saved "$TMP/half") < $all"
 	is 'a file cut off: and it is said' 1 "$(grep -c 'records were saved' "$TMP/damage")"
-	head -c $((size - 24)) "$TMP/calls" > "$TMP/noend"
+	cp -r "$TMP/calls" "$TMP/noend"
+	truncate -s $((size - 80)) "$TMP/noend/$file"
 	is 'a file without its end: nothing is lost' "$all" "$(saved "$TMP/noend")"
 	is 'a file without its end: but it is said' 1 "$(grep -c 'no end' "$TMP/damage")"
-	cp "$TMP/calls" "$TMP/bad"
-	printf 'damage' | dd of="$TMP/bad" bs=1 seek=$((size / 2)) conv=notrunc 2> /dev/null
-	crc=$(saved "$TMP/bad")
-	holds 'a damaged file: records are saved' "$crc > 0 && $crc < $all"
-	# Which of the two depends on whether it has hit the start of a chunk
-	is 'a damaged file: and it is said' 1 \
-		"$(grep -cE 'wrong checksum|not a chunk' "$TMP/damage")"
+	cp -r "$TMP/calls" "$TMP/bad"
+	head -c 80 /dev/zero |
+		dd of="$TMP/bad/$file" bs=1 seek=$((size / 2)) conv=notrunc 2> /dev/null
+	rest=$(saved "$TMP/bad")
+	holds 'a damaged file: records are saved' "$rest > 0 && $rest < $all"
+	# Which of the two depends on whether it has hit the start of a packet
+	holds 'a damaged file: and it is said' \
+		"$(grep -cE 'not a (record|packet)$' "$TMP/damage") > 0"
 	printf 'nonsense' > "$TMP/nonsense"
-	fails 'not a file of gtsc' 'too short for a file of gtsc' "$GTSC" print "$TMP/nonsense"
-	head -c 100 /dev/zero > "$TMP/nonsense"
-	fails 'not a file of gtsc' 'not a file of gtsc' "$GTSC" print "$TMP/nonsense"
-	is 'ftrace: nothing is left' '' "$(ls -d $ROOT 2> /dev/null)"
+	fails 'not a trace of gtsc' 'a file, not the directory of a trace that gtsc has written' \
+		"$GTSC" print "$TMP/nonsense"
+	is 'functions: nothing is left' '' "$(ls -d $DEBUG/gtsc 2> /dev/null)"
 }
+
+# gtsc functions loads its module, and removes it again
+functions()
+{
+	local pid
+	modprobe gtsc_functions nr_sub=4 functions=vfs_open || return
+	fails 'gtsc functions: the module is loaded already' \
+		'rmmod it, or gtsc print --follow gtsc/functions' \
+		"$GTSC" functions -f vfs_open
+	rmmod gtsc_functions
+	fails 'gtsc functions: no such function' 'no such function, or none that can be traced' \
+		"$GTSC" functions -f no_such_function
+	"$GTSC" functions -q -f vfs_open -f 'vfs_rea*' -o "$TMP/functions" 2> "$TMP/err" &
+	pid=$!
+	wait_for 'gtsc functions: loads its module' [ -f "$DEBUG/gtsc/functions/state" ]
+	files 100
+	kill -INT $pid
+	ends 'gtsc functions -o: ends on SIGINT' $pid
+	is 'gtsc functions: removes its module' '' "$(lsmod | grep gtsc_functions)"
+	is 'gtsc functions -o: symbols' 600 "$(stat -c %a "$TMP/functions/.kallsyms")"
+	"$GTSC" print -f function "$TMP/functions" > "$TMP/out"
+	is 'gtsc functions -o: the trace is whole' 0 $?
+	holds 'gtsc functions -o: calls' "$(grep -c ': vfs_open <- ' "$TMP/out") >= 100"
+	is 'gtsc functions -o: nothing else' '' \
+		"$(grep -vE ': vfs_(open|rea[a-z0-9_]*) <- |: lost ' "$TMP/out" | head -n 1)"
+	"$GTSC" functions -f vfs_open > "$TMP/out" &
+	pid=$!
+	wait_for 'gtsc functions: prints calls' opens_show
+	kill -INT $pid
+	ends 'gtsc functions: ends on SIGINT' $pid
+	"$GTSC" functions --flight -d 1 -f vfs_open > "$TMP/out" &
+	pid=$!
+	wait_for 'gtsc functions --flight: loads its module' [ -f "$DEBUG/gtsc/functions/state" ]
+	files 100
+	ends 'gtsc functions --flight' $pid
+	holds 'gtsc functions --flight: calls' "$(grep -c ': vfs_open <- ' "$TMP/out") > 0"
+}
+
+# opens_show: opens a file, and looks for any call of vfs_open
+opens_show() { files 1; grep -q ': vfs_open <- ' "$TMP/out"; }
 
 if ! modprobe gtsc 2> /dev/null; then
 	echo "1..0 # SKIP no gtsc.ko"
@@ -288,6 +392,7 @@ defaults
 ftrace
 provider_ends
 formats
+functions
 bench
 echo "1..$nr"
 rm -r "$TMP"
