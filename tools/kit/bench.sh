@@ -42,7 +42,7 @@ end_jobs()
 	for p in $(jobs -p); do kill -- "-$p" 2> /dev/null || :; done
 }
 
-in_instructions() { ICOUNT=1 measure "$@"; }
+in_instructions() { ICOUNT=${PROCESSORS:-1} measure "$@"; }
 in_nanoseconds() { ICOUNT='' measure "$@"; }
 
 # read_results: reads all results to V: V[PART MODE KEY] is the first figure, and
