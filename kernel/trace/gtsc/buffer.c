@@ -198,7 +198,7 @@ static void leave(struct gtsc_buffer *b, u64 pos)
 {
 	gtsc_mem_at(b, pos)->used = gtsc_offset(pos);
 
-	/* Pairs with the release in gtsc_wake_when_left() */
+	/* Pairs with the release in gtsc_reader_waits() */
 	if (likely(!smp_load_acquire(&b->wake_when_left)))
 		return;
 	if (seq_diff(b, seq_of(pos), READ_ONCE(b->wake_seq)) >= 0)
