@@ -118,11 +118,22 @@ static void wake_pollers(struct gtsc_reader *reader)
 	wake_up_interruptible_poll(&reader->wait, EPOLLIN | EPOLLRDNORM);
 }
 
+static void rewind_sources(struct gtsc_reader *reader)
+{
+	int cpu;
+
+	for_each_cpu(cpu, reader->cpus)
+		gtsc_rewind_source(gtsc_source(reader->ch, cpu));
+}
+
 /* The next record is all there again, for any file */
 void gtsc_end_partial(struct gtsc_reader *reader)
 {
 	reader->partial = NULL;
 	reader->partial_file = NULL;
+	if (reader->rewinds)
+		rewind_sources(reader);
+	reader->rewinds = false;
 	wake_pollers(reader);
 }
 
@@ -285,6 +296,7 @@ static size_t read_records(struct gtsc_file *file, struct iov_iter *to, bool fir
 	find_sources(reader, &sources);
 	while (iov_iter_count(to)) {
 		const struct gtsc_record_header *header;
+		bool rewinds = reader->rewinds;
 
 		source = next_source(file, &sources, first);
 		if (!source)
@@ -301,6 +313,9 @@ static size_t read_records(struct gtsc_file *file, struct iov_iter *to, bool fir
 				break;
 			copied += n;
 			first = false;
+			/* The record is done, and all sources are elsewhere now */
+			if (rewinds && !reader->rewinds)
+				break;
 		}
 		add_source(reader, &sources, source);
 	}
@@ -664,7 +679,10 @@ void gtsc_wake_readers(struct gtsc_channel *ch)
 	}
 }
 
-/* The next read of any file starts with the oldest record that is held */
+/*
+ * The next read of any file starts with the oldest record that is held. If a file has got
+ * a part of a record, or a range of mapped memory, it is first done with that.
+ */
 void gtsc_rewind(struct gtsc_channel *ch)
 {
 	int cpu;
@@ -673,8 +691,14 @@ void gtsc_rewind(struct gtsc_channel *ch)
 
 	gtsc_lock_readers(ch);
 	for_each_possible_cpu(cpu) {
-		gtsc_rewind_source(gtsc_source(ch, cpu));
-		gtsc_end_partial(gtsc_reader(ch, cpu));
+		struct gtsc_reader *reader = gtsc_reader(ch, cpu);
+
+		if (!has_reader(ch, cpu))
+			continue;
+		if (reader->partial)
+			reader->rewinds = true;
+		else
+			rewind_sources(reader);
 	}
 	gtsc_unlock_readers(ch);
 	gtsc_wake_readers(ch);

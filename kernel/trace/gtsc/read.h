@@ -75,6 +75,8 @@ struct gtsc_reader {
 	/* The file that has got a part of the next record, and of which CPU */
 	const struct gtsc_file	*partial_file;
 	struct gtsc_source	*partial;
+	/* A rewind has come meanwhile: that file gets the rest first */
+	bool			rewinds;
 	/* A page for records without headers on their way to user space */
 	void			*page;
 };

@@ -159,6 +159,20 @@ flight()
 	check_files a -H -S
 	is 'flight: the same by splice' "$before 0" "$records $errors"
 
+	# Who has a part of a record gets the rest, and then the oldest one
+	put 1 $ROOT/a/rewind
+	exec 3< $ROOT/a/trace0
+	dd bs=10 count=1 <&3 > "$TMP/part" 2> /dev/null
+	put 1 $ROOT/a/rewind
+	cat <&3 >> "$TMP/part"
+	exec 3<&-
+	"$CHECK" -H -R "$TMP/part" > "$TMP/out"
+	result
+	is 'flight: a rewind within a record leaves it whole' 0 "$errors"
+	put 1 $ROOT/a/rewind
+	cat $ROOT/a/trace0 > "$TMP/all"
+	holds 'flight: and all is read again' "$(wc -c < "$TMP/part") > $(wc -c < "$TMP/all")"
+
 	# The newest is kept, whatever is rewound to
 	load start 0
 	load write 0 3000 $TASK 200

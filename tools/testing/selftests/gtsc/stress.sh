@@ -44,7 +44,8 @@ start_readers()
 			if [[ $R && ${options[*]} != *-M* ]]; then options+=(-S); fi
 			one_of 0 0 2000 20000
 			options+=(-p "$R")
-			one_of 65536 5000 700000
+			# A discard takes the rest of a record from who has a part of it
+			one_of 70000 $((bytes < 4900 ? 5000 : 70000)) 700000
 			options+=(-b "$R")
 			"$CHECK" "${options[@]}" "$f" > /dev/null 2>> "$TMP/errors" &
 			readers+=($!)
