@@ -178,7 +178,7 @@ static inline size_t gtsc_filler_size(const struct gtsc_record_header *filler)
 /* Units of a record of @len bytes */
 static __always_inline unsigned int gtsc_units(size_t len)
 {
-	return (sizeof(struct gtsc_record_header) + len + GTSC_UNIT - 1) / GTSC_UNIT;
+	return gtsc_record_size(len) / GTSC_UNIT;
 }
 
 /* Bytes of the longest record: a sub-buffer is never filled up, see buffer.c */

@@ -451,7 +451,7 @@ void gtsc_end_range(struct gtsc_file *file, bool read)
 {
 	struct gtsc_reader *reader = file->reader;
 
-	/* After a rewind, it begins elsewhere */
+	/* Not if a change of the sizes has thrown it away */
 	if (file->range && reader->partial_file == file) {
 		if (read)
 			gtsc_consume(reader->partial, file->range, file->range_nr);
@@ -476,6 +476,12 @@ void gtsc_end_read(struct gtsc_file *file)
 
 /* Waiting */
 
+/* Have writers wake the reader when @nr sub-buffers are full; false if they are */
+static bool waits_for(struct gtsc_source *source, unsigned int nr)
+{
+	return gtsc_reader_waits(source->buffer, source->taken ? source->mem : -1, nr);
+}
+
 /* Whether @source has something to read, and enough of it for a reader that waits */
 static bool is_ready(struct gtsc_reader *reader, struct gtsc_source *source)
 {
@@ -486,7 +492,7 @@ static bool is_ready(struct gtsc_reader *reader, struct gtsc_source *source)
 	if (!watermark || !gtsc_running(reader->ch) || source->at)
 		return true;
 
-	return !gtsc_reader_waits(source->buffer, source->taken ? source->mem : -1, watermark);
+	return !waits_for(source, watermark);
 }
 
 /* Whether a reader that waits for records is to be woken */
@@ -534,7 +540,7 @@ static bool arm(struct gtsc_reader *reader, struct gtsc_source *source)
 	if (READ_ONCE(b->wake))
 		return true;
 	if (watermark)
-		gtsc_reader_waits(b, source->taken ? source->mem : -1, watermark);
+		waits_for(source, watermark);
 	else
 		WRITE_ONCE(b->wake, true);
 
