@@ -23,9 +23,10 @@ help:
 #:               their names; STOCK=fresh: run the stock kernel too, instead of
 #:               reading its results from tools/kit/tests/stock)
 #:   bench       count the instructions that tracing costs on the stock kernel and
-#:               on the patched one: tables and plots in build/bench (QUICK=1: only
-#:               the cost of a call; T=gtsc: only the cost of trace channels;
-#:               T=native: only the trampolines, in nanoseconds on this processor)
+#:               on the patched one: tables and plots in build/BASE/bench
+#:               (QUICK=1: only the cost of a call; T=gtsc: only the cost of trace
+#:               channels; T=native: only the trampolines, in nanoseconds on this
+#:               processor)
 #:
 #:   guest       boot the kernel and run SCRIPT=file in it
 #:   shell       boot the kernel and open a shell in it
@@ -34,20 +35,22 @@ help:
 #:   stress      run random actions of all users of the function tracer in the guest
 #:               (MINUTES=2; SEED=number: repeat the run with this seed)
 #:
-#:   series      write the patches as mails: one folder in build/series for each
-#:               folder of patches
-#:   bases       list the patches that do not apply to Linux 6.12 or 7.3 exactly
-#:               (BASE="7.2 path ...": to these)
+#:   series      write the patches as mails: one folder in build/BASE/series for
+#:               each folder of patches
+#:   bases       list for Linux 6.12 and 7.3 which patches apply exactly, with fuzz, or
+#:               not at all (BASE=7.2: for this version)
 #:   check       run checkpatch, shellcheck, W=1 and sparse
-#:   deb         build Debian packages of the patched kernel in build/deb, or
-#:               build/deb-ktrace (CONFIG=file: use this configuration, not that
-#:               of this machine)
+#:   deb         build Debian packages of the patched kernel in build/BASE/deb, or
+#:               build/BASE/deb-ktrace (CONFIG=file: use this configuration, not
+#:               that of this machine)
 #:   menuconfig  view and change the configuration
 #:   clean       remove all build results; distclean: also the kernel sources
 #:
 #: Variables:
-#:   KERNEL_SRC=path    kernel source, a tree or a tarball (default: the package
-#:                      linux-source-6.12)
+#:   BASE=7.3           the kernel version that the patches are applied to (default:
+#:                      6.12). Its source is the package linux-source-BASE of
+#:                      Debian. Everything that is built for it is in build/BASE.
+#:   KERNEL_SRC=path    kernel source, a tree or a tarball; its version is the base
 #:   KERNEL_TREE=dir    use this tree and do not apply the patches
 #:   STOCK=1            use the stock kernel
 #:   ARCH=mips          MIPS, on an emulated Malta board: run, guest, shell,

@@ -8,8 +8,7 @@ set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 KIT=$TOP/tools/kit
-BUILD=$TOP/build
-LOGS=$BUILD/log
+SHARED=$TOP/build
 export LC_ALL=C TZ=UTC
 # Keep the variables of our make from the kernel's make.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
@@ -23,6 +22,42 @@ on() { [[ -n ${!1:-} && ${!1} != 0 ]]; }
 # on_tree: true if KERNEL_TREE= selects the kernel. STOCK=1 overrides KERNEL_TREE=, so
 # that a test can compare the two kernels.
 on_tree() { [[ -n ${KERNEL_TREE:-} ]] && ! on STOCK; }
+
+# base_version TREE: the version of a kernel tree, such as 6.12.117
+base_version()
+{
+	sed -nE 's/^(VERSION|PATCHLEVEL|SUBLEVEL) *= *//p' "$1/Makefile" |
+		head -n 3 | paste -sd .
+}
+
+# base_of SOURCE: the base of a tree, a tarball or a package, such as 6.12. Nothing if
+# SOURCE is none of them.
+base_of()
+{
+	if [[ -f $1/Makefile ]]; then
+		base_version "$1" | cut -d . -f 1,2
+	elif [[ ${1##*/} =~ ^linux(-source)?-([0-9]+\.[0-9]+) && -f $1 ]]; then
+		echo "${BASH_REMATCH[2]}"
+	elif [[ -f $1 ]]; then
+		{ tar -xO -f "$1" --no-wildcards-match-slash --wildcards --occurrence=1 '*/Makefile' || :; } |
+			sed -nE 's/^(VERSION|PATCHLEVEL) *= *//p' | head -n 2 | paste -sd .
+	fi
+}
+
+# The bases that the tests run on, the default first
+BASES=(6.12 7.3)
+
+# The base is the kernel version that the patches are applied to: BASE=, or that of the
+# tree or tarball that KERNEL_TREE= or KERNEL_SRC= name.
+#   SHARED  what all bases use
+#   BUILD   what is built for this base
+if [[ -z ${BASE:-} ]]; then
+	BASE=$(base_of "$(if on_tree; then echo "$KERNEL_TREE"; else echo "${KERNEL_SRC:-}"; fi)")
+fi
+export BASE=${BASE:-${BASES[0]}}
+[[ $BASE =~ ^[0-9]+\.[0-9]+$ ]] || die "BASE=$BASE is no version of the kernel such as 6.12"
+BUILD=$SHARED/$BASE
+LOGS=$BUILD/log
 
 # The architecture, from ARCH, BITS and R6:
 #   MACHINE      its name in file names, empty for x86_64
@@ -50,7 +85,7 @@ mips)
 	die "ARCH=$ARCH is neither x86_64 nor mips"
 	;;
 esac
-ROOTFS=$BUILD/rootfs${DEBIAN_ARCH:+-$DEBIAN_ARCH}
+ROOTFS=$SHARED/rootfs${DEBIAN_ARCH:+-$DEBIAN_ARCH}
 
 case ${ENGINE:-mcount} in
 mcount) ;;
@@ -89,19 +124,14 @@ select_kernel()
 	mkdir -p "$OBJ" "$LOGS"
 }
 
-# base_version TREE: the version of a kernel tree, such as 6.12.117
-base_version()
-{
-	sed -nE 's/^(VERSION|PATCHLEVEL|SUBLEVEL) *= *//p' "$1/Makefile" |
-		head -n 3 | paste -sd .
-}
-
-# lock NAME: takes the lock NAME, and holds it until the script ends
+# lock NAME [DIR]: takes the lock NAME of the base, or of DIR, and holds it until the
+# script ends
 lock()
 {
-	exec 9>"$BUILD/.lock-$1"
+	local file=${2:-$BUILD}/.lock-$1
+	exec 9>"$file"
 	if flock -n 9; then return; fi
-	say "waiting for another run to release the lock $BUILD/.lock-$1"
+	say "waiting for another run to release the lock $file"
 	flock 9
 }
 

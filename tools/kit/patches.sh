@@ -13,21 +13,57 @@
 #	---
 #	diff			(may be missing)
 
+# patches/series lists the patch files in order. Each folder of patches is a series of its
+# own, which applies on top of the series before it. A line may end with the bases that need
+# the patch: "6.12..7.2", "..7.2" or "7.0..", both included. All bases need the others.
+#
+# A patch is written for the newest base. If it has to differ for an older base, the file
+# NAME@6.12.diff beside NAME.patch has the diff for the bases up to 6.12, or
+# NAME@6.12.patch, if the text has to differ, too.
+
 # All options are in one menu, the Kconfig file at the top of this repository. It is
 # copied to $MENU in the kernel tree, and kernel/trace/Kconfig sources it there.
-#
-# patches/series lists the patch files in order. Each folder of patches is a series of its
-# own, which applies on top of the series before it.
 
 OVERLAY_DIRS=(arch kernel include Documentation tools samples)
 MENU=kernel/trace/Kconfig.shared
 FUZZ=2
 
-# series: the patch files in order, as paths
+# series: the patch files that the base needs in order, as paths
 series()
 {
 	[[ -f $TOP/patches/series ]] || return 0
-	sed -E '/^[[:space:]]*(#|$)/d' "$TOP/patches/series" | sed "s|^|$TOP/patches/|"
+	awk -v base="$BASE" -v dir="$TOP/patches/" '
+		function number(version,  part) {
+			split(version, part, ".")
+			return 1000 * part[1] + part[2]
+		}
+		/^[[:space:]]*(#|$)/ { next }
+		NF > 1 && $2 !~ /^([0-9]+\.[0-9]+)?\.\.([0-9]+\.[0-9]+)?$/ {
+			print "patches/series: what are the bases \"" $2 "\"?" > "/dev/stderr"
+			exit 1
+		}
+		NF > 1 {
+			split($2, range, /\.\./)
+			if (range[1] != "" && number(base) < number(range[1])) next
+			if (range[2] != "" && number(base) > number(range[2])) next
+		}
+		{ print dir $1 }' "$TOP/patches/series"
+}
+
+# diff_file PATCH: the file with the diff of PATCH for the base: PATCH@VERSION.diff or
+# PATCH@VERSION.patch of the lowest version that is at least the base, or PATCH itself
+diff_file()
+{
+	local file version
+	for file in "${1%.patch}"@*.diff "${1%.patch}"@*.patch; do
+		version=${file##*@}
+		if [[ -f $file ]]; then printf '%s %s\n' "${version%.*}" "$file"; fi
+	done | sort -V | awk -v base="$BASE" -v patch="$1" '
+		{
+			split(base, b, "."); split($1, v, ".")
+			if (1000 * v[1] + v[2] >= 1000 * b[1] + b[2]) { print $2; found = 1; exit }
+		}
+		END { if (!found) print patch }'
 }
 
 overlay_files()
@@ -57,31 +93,49 @@ overlay_source()
 # subjects: the folders of patches, in order; nothing if there are no folders
 subjects() { series | sed -nE "s|^$TOP/patches/([^/]+)/.*|\1|p" | uniq; }
 
+# text_file PATCH: the file with the text of PATCH for the base
+text_file()
+{
+	local file
+	file=$(diff_file "$1")
+	if [[ $file == *.diff ]]; then file=$1; fi
+	echo "$file"
+}
+
 # our_files_id: a checksum of all patches and overlay files
 our_files_id()
 {
 	{
-		series | sed "s|^$TOP/||"
+		local patch
+		while read -r patch; do printf '%s\n' "$patch" "$(diff_file "$patch")"; done \
+			< <(series) | sed "s|^$TOP/||" | uniq
 		overlay_files | sed "s|^$MENU$|Kconfig|"
 	} | (cd "$TOP" && tr '\n' '\0' | xargs -0 -r sha256sum -- 2> /dev/null) | sha256sum
 }
 
 patch_subject()
 {
-	sed -n 's/^Subject: *//p; /^---$/q' "$1" | head -n 1
+	sed -n 's/^Subject: *//p; /^---$/q' "$(text_file "$1")" | head -n 1
 }
 
 # patch_body FILE: the changelog
 patch_body()
 {
-	awk '/^---$/ { exit } /^Subject:/ && !s { s = 1; next } /^New-file:/ { next } { print }' "$1" |
+	awk '/^---$/ { exit } /^Subject:/ && !s { s = 1; next } /^New-file:/ { next } { print }' \
+		"$(text_file "$1")" |
 		sed -e '/./,$!d'
 }
 
-# patch_diff FILE: the diff, without the header
+# patch_diff FILE: the diff for the base, without the header
 patch_diff()
 {
-	sed '1,/^---$/d' "$1"
+	local file
+	file=$(diff_file "$1")
+	if [[ $file == *.diff ]]; then
+		cat "$file"
+	else
+		sed '1,/^---$/d' "$file"
+	fi
 }
 
 # patch_targets FILE: the existing kernel files that it changes
@@ -94,7 +148,7 @@ patch_targets()
 patch_new_files()
 {
 	local claim
-	sed -nE '/^---$/q; s/^New-file: *([^[:space:]]+).*/\1/p' "$1" |
+	sed -nE '/^---$/q; s/^New-file: *([^[:space:]]+).*/\1/p' "$(text_file "$1")" |
 	while read -r claim; do
 		claim=${claim%/}
 		overlay_files | awk -v c="$claim" '
@@ -107,14 +161,23 @@ patch_new_files()
 # check_claims: fails unless exactly one patch claims each overlay file
 check_claims()
 {
-	local p claims odd
+	local p claims odd name
+	series > /dev/null || exit
 	claims=$(mktemp)
 	while read -r p; do
 		[[ -f $p ]] || die "patches/series names ${p#"$TOP"/patches/}, but there is no such file"
 		[[ -n $(patch_subject "$p") ]] || die "${p#"$TOP"/} has no Subject: line"
-		grep -q '^---$' "$p" || die "${p#"$TOP"/} has no --- line after its header"
+		grep -q '^---$' "$(text_file "$p")" ||
+			die "$(text_file "$p") has no --- line after its header"
+		[[ $(diff_file "$p") == "$p" || -n $(patch_targets "$p") ]] ||
+			die "$(diff_file "$p") has no diff"
 		patch_new_files "$p" >> "$claims"
 	done < <(series)
+	for p in "$TOP"/patches/*/*@*; do
+		name=${p#"$TOP/patches/"}
+		[[ ! -e $p ]] || grep -q "^${name%@*}.patch" "$TOP/patches/series" ||
+			die "patches/$name belongs to no patch of patches/series"
+	done
 	sort -o "$claims" "$claims"
 	odd=$(uniq -d "$claims" | paste -sd ' ')
 	[[ -z $odd ]] || die "claimed by more than one patch (New-file:): $odd"
@@ -134,7 +197,9 @@ rejected()
 # If that fails too, changes nothing and ends the script.
 apply_patch()
 {
-	local name=${1#"$TOP"/} out=$LOGS/patch.log fuzz file
+	local name out=$LOGS/patch.log fuzz file
+	name=$(diff_file "$1")
+	name=${name#"$TOP"/}
 	mkdir -p "$LOGS"
 	for file in $(patch_targets "$1"); do
 		[[ -f $2/$file ]] || die "$name does not apply to Linux $3: there is no $file"

@@ -66,19 +66,19 @@ stock_id()
 }
 
 # stock_results NAME COMMAND...: sets STOCK_FILE to a file with the output of COMMAND on the
-# stock kernel. If tools/kit/tests/stock/NAME is of the stock kernel of this checkout (see
+# stock kernel. If tools/kit/tests/stock/BASE/NAME is of the stock kernel of this checkout (see
 # stock_id), this uses it, and neither builds the kernel nor runs COMMAND. Otherwise, or
-# with STOCK=fresh, it runs COMMAND with STOCK=1 set; the output goes to build/stock-results.
+# with STOCK=fresh, it runs COMMAND with STOCK=1 set; the output goes to build/BASE/stock-results.
 # If the kernels are the same, the two outputs must be equal. COMMAND must return the status
 # of the guest.
 stock_results()
 {
-	local kept=$KIT/tests/stock/$1 id status=0
+	local kept=$KIT/tests/stock/$BASE/$1 id status=0
 	STOCK_FILE=$BUILD/stock-results/$1
 	id=$(as_stock stock_id)
 	mkdir -p "${STOCK_FILE%/*}"
 	if [[ ${STOCK_RESULTS:-} != fresh && -f $kept && $(head -n 1 "$kept") == "# $id" ]]; then
-		echo "stock kernel: its results are those in tools/kit/tests/stock/$1 ($id)"
+		echo "stock kernel: its results are those in tools/kit/tests/stock/$BASE/$1 ($id)"
 		sed 1d "$kept" > "$STOCK_FILE"
 		return
 	fi
@@ -90,9 +90,9 @@ stock_results()
 	mv "$STOCK_FILE.new" "$STOCK_FILE"
 	if [[ -f $kept && $(head -n 1 "$kept") == "# $id" ]]; then
 		diff -u "$kept" "$STOCK_FILE.kept" >&2 ||
-			not_ok "stock kernel: tools/kit/tests/stock/$1 has these results"
+			not_ok "stock kernel: tools/kit/tests/stock/$BASE/$1 has these results"
 	else
-		echo "stock kernel: to keep its results: cp build/stock-results/$1.kept tools/kit/tests/stock/$1"
+		echo "stock kernel: to keep its results: cp build/$BASE/stock-results/$1.kept tools/kit/tests/stock/$BASE/$1"
 	fi
 }
 
