@@ -132,6 +132,6 @@ struct fgraph_set {
 
 int function_graph_enter_set(unsigned long ret, unsigned long func,
 			     unsigned long frame_pointer, unsigned long *retp,
-			     const struct fgraph_set *set);
+			     struct ftrace_regs *fregs, const struct fgraph_set *set);
 
 #endif /* _LINUX_FTRACE_MUX_H */

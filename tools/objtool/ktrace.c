@@ -222,7 +222,7 @@ static int walk_candidates(struct objtool_file *file, struct section *sites)
 	struct reloc *reloc;
 	int nr = 0;
 
-	for_each_sec(file, sec) {
+	list_for_each_entry(sec, &file->elf->sections, list) {
 		if ((strcmp(sec->name, list_name()) && !is_optin(sec)) || !sec->rsec)
 			continue;
 
@@ -245,10 +245,9 @@ int create_ktrace_sites_section(struct objtool_file *file)
 	struct section *sites;
 	int nr;
 
-	if (find_section_by_name(file->elf, ".ktrace_sites")) {
-		WARN("file already has .ktrace_sites, skipping");
+	/* Live patches may have it from the object that they were extracted from */
+	if (find_section_by_name(file->elf, ".ktrace_sites"))
 		return 0;
-	}
 
 	nr = walk_candidates(file, NULL);
 	if (!nr)

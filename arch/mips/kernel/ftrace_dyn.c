@@ -602,7 +602,6 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 {
 	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
 	unsigned long *entry_sp = (unsigned long *)regs->regs[29];
-	int bit;
 
 	if (unlikely(ftrace_graph_is_dead()))
 		return;
@@ -610,13 +609,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 	if (unlikely(atomic_read(&current->tracing_graph_pause)))
 		return;
 
-	bit = ftrace_test_recursion_trylock(ip, parent_ip);
-	if (bit < 0)
-		return;
-
-	if (!function_graph_enter(regs->regs[31], ip, 0, entry_sp))
+	if (!function_graph_enter_regs(regs->regs[31], ip, 0, entry_sp, fregs))
 		regs->regs[31] = (unsigned long)return_to_handler;
-
-	ftrace_test_recursion_unlock(bit);
 }
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

@@ -6,7 +6,6 @@
  */
 
 #include <kunit/test.h>
-#include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
@@ -392,20 +391,35 @@ static void test_kernel_function(struct kunit *test)
 	expect_regs(test, "caller", out.regs, REGS_SAVED, planted);
 }
 
+#ifdef CONFIG_KRETPROBES
 static int returned_to_probe;
 static unsigned long returned_value;
 
-static void probe_exit(struct fprobe *fp, unsigned long entry_ip,
-		       unsigned long ret_ip, struct pt_regs *regs,
-		       void *entry_data)
+static int probe_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	returned_to_probe++;
 	returned_value = regs_return_value(regs);
+
+	return 0;
 }
 
-static struct fprobe exit_probe = {
-	.exit_handler	= probe_exit,
-};
+static void test_return_to_probe(struct kunit *test)
+{
+	struct kretprobe probe = {
+		.kp.addr	= (kprobe_opcode_t *)ftrace_test_return,
+		.handler	= probe_return,
+	};
+
+	returned_to_probe = 0;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&probe), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_test_return(), FTRACE_TEST_RETURN_RET);
+	unregister_kretprobe(&probe);
+	KUNIT_EXPECT_EQ(test, returned_to_probe, 1);
+	KUNIT_EXPECT_EQ(test, returned_value, FTRACE_TEST_RETURN_RET);
+}
+#else
+static void test_return_to_probe(struct kunit *test) { }
+#endif
 
 /*
  * Stale stack must not make a return value look like that of a failed system
@@ -415,21 +429,12 @@ static struct fprobe exit_probe = {
  */
 static void test_return_value(struct kunit *test)
 {
-	unsigned long addr = (unsigned long)ftrace_test_return;
 	int i;
 
 	for (i = 0; i < 10; i++)
 		KUNIT_EXPECT_EQ(test, ftrace_test_return(), FTRACE_TEST_RETURN_RET);
 
-	if (!IS_ENABLED(CONFIG_FPROBE))
-		return;
-
-	returned_to_probe = 0;
-	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&exit_probe, &addr, 1), 0);
-	KUNIT_EXPECT_EQ(test, ftrace_test_return(), FTRACE_TEST_RETURN_RET);
-	KUNIT_EXPECT_EQ(test, unregister_fprobe(&exit_probe), 0);
-	KUNIT_EXPECT_EQ(test, returned_to_probe, 1);
-	KUNIT_EXPECT_EQ(test, returned_value, FTRACE_TEST_RETURN_RET);
+	test_return_to_probe(test);
 }
 
 #ifdef CONFIG_KPROBES_ON_FTRACE

@@ -88,7 +88,7 @@ void arch_ftrace_mux_begin(void)
  */
 void arch_ftrace_mux_end(void)
 {
-	text_poke_finish();
+	smp_text_poke_batch_finish();
 	mutex_unlock(&text_mutex);
 }
 
@@ -101,7 +101,7 @@ static void queue_insn(void *addr, const void *insn)
 	if (system_state == SYSTEM_BOOTING)
 		text_poke_copy_locked(addr, insn, JMP32_INSN_SIZE, true);
 	else
-		text_poke_queue(addr, insn, JMP32_INSN_SIZE, NULL);
+		smp_text_poke_batch_add(addr, insn, JMP32_INSN_SIZE, NULL);
 }
 
 /**
@@ -188,7 +188,7 @@ unsigned long arch_ftrace_mux_callee(unsigned long ip)
 /* A page of code that is read-only when in use, and full of breakpoints */
 static void *alloc_code(unsigned int pages)
 {
-	void *code = execmem_alloc(EXECMEM_FTRACE, pages * PAGE_SIZE);
+	void *code = execmem_alloc_rw(EXECMEM_FTRACE, pages * PAGE_SIZE);
 
 	if (!code)
 		return NULL;

@@ -265,9 +265,21 @@ SYM_CODE_START_LOCAL_NOALIGN(ftrace_mux_regs_exit)
 	popfq
 	RET
 
-	/* Swap the flags with orig_rax */
 1:	movq ORIG_RAX(%rsp), %rax
-	movq MCOUNT_REG_SIZE(%rsp), %rdi
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_JMP
+	/* ftrace_jmp_set(): what is called returns to the caller of the function */
+	testb $1, %al
+	jz 2f
+	andq $~1, %rax
+	movq %rax, MCOUNT_REG_SIZE+8(%rsp)
+	restore_mcount_regs
+	/* Restore flags */
+	popfq
+	RET
+#endif
+
+	/* Swap the flags with orig_rax */
+2:	movq MCOUNT_REG_SIZE(%rsp), %rdi
 	movq %rdi, MCOUNT_REG_SIZE-8(%rsp)
 	movq %rax, MCOUNT_REG_SIZE(%rsp)
 

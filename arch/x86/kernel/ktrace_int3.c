@@ -6,8 +6,8 @@
  * good or until a jump can be (ktrace_upgrade.c). The handler goes on in the slot of the
  * function.
  *
- * exc_int3() calls the handler right after that of text_poke_bp(), before anything that can
- * be traced. Anything that it called might be traced by a breakpoint, too. So it looks into
+ * exc_int3() calls the handler right after smp_text_poke_int3_handler(), before anything that
+ * can be traced. Anything that it called might be traced by a breakpoint, too. So it looks into
  * nothing but a sorted table of the entries, which is replaced when functions come or go.
  *
  * If the padding of functions is not used, all functions are in this table: their slots are
@@ -200,7 +200,7 @@ static void replace_table(struct entry_table *table)
 
 	/* Wait until no CPU reads it */
 	lockdep_assert_cpus_held();
-	text_poke_sync();
+	smp_text_poke_sync_each_cpu();
 	kvfree(old);
 }
 
@@ -236,7 +236,7 @@ int ktrace_add_entries(const unsigned long *entries, unsigned int nr)
 	if (!nr)
 		return 0;
 
-	/* CPUs that are not online do not answer text_poke_sync(): none comes or goes */
+	/* replace_table() waits for the CPUs that are online: none comes or goes */
 	guard(cpus_read_lock)();
 	guard(mutex)(&text_mutex);
 

@@ -11,8 +11,8 @@
  *     any.
  *  3. The entries of functions are patched, and calls in padding that were used before.
  *
- * Passes 2 and 3 use text_poke_queue(), which makes large batches of addresses that go up:
- * slots are at other addresses than functions.
+ * Passes 2 and 3 use smp_text_poke_batch_add(), which makes large batches of addresses that go
+ * up: slots are at other addresses than functions.
  */
 #define pr_fmt(fmt) "ktrace: " fmt
 
@@ -130,7 +130,7 @@ static void set_call(u8 *call, unsigned long callee)
 {
 	const u8 *code = text_gen_insn(CALL_INSN_OPCODE, call, (void *)callee);
 
-	text_poke_queue(call, code, CALL_INSN_SIZE, NULL);
+	smp_text_poke_batch_add(call, code, CALL_INSN_SIZE, NULL);
 }
 
 static void update_call(const struct ktrace_site *site, struct dyn_ftrace *rec)
@@ -157,14 +157,14 @@ static void update_slot(struct dyn_ftrace *rec, int enable)
 
 static void trace(const struct ktrace_site *site)
 {
-	text_poke_queue((void *)site->entry, site->patch, site->len, NULL);
+	smp_text_poke_batch_add((void *)site->entry, site->patch, site->len, NULL);
 	ktrace_upgrade_later(site);
 }
 
 static void untrace(const struct ktrace_site *site)
 {
 	ktrace_no_upgrade(site);
-	text_poke_queue((void *)site->entry, site->original, site->len, site->emulate);
+	smp_text_poke_batch_add((void *)site->entry, site->original, site->len, site->emulate);
 }
 
 /* Pass 3 */
@@ -213,7 +213,7 @@ void ftrace_replace_code(int enable)
 	}
 	for_ftrace_rec_iter(iter)
 		update_record(ftrace_rec_iter_record(iter), enable, stale.pads);
-	text_poke_finish();
+	smp_text_poke_batch_finish();
 }
 
 /* A module is loaded while its functions are to be traced */

@@ -151,15 +151,12 @@ static void write_kind(struct relocation *r, struct insn *insn, enum insn_kind k
 /* The kind of a relative branch, whose prefixes are not written again */
 static int branch_kind(struct insn *insn, enum insn_kind kind)
 {
-	insn_byte_t prefix;
-	int i;
-
 	/*
 	 * Hints, padding by the assembler, and bnd do not matter. Lock (f0) is not valid. CPUs
 	 * do not agree on what the operand size (66) does to the length and the target.
 	 */
-	for_each_insn_prefix(insn, i, prefix) {
-		if (prefix == 0x66 || prefix == 0xf0)
+	for (unsigned int i = 0; i < ARRAY_SIZE(insn->prefixes.bytes); i++) {
+		if (insn->prefixes.bytes[i] == 0x66 || insn->prefixes.bytes[i] == 0xf0)
 			return -EILSEQ;
 	}
 
@@ -227,7 +224,7 @@ static int insn_kind(struct insn *insn)
 		return -EFAULT;
 
 	/* Their opcodes are others: that of vzeroupper would be a jump */
-	if (insn_is_avx(insn))
+	if (insn->vex_prefix.value)
 		return KIND_COPY;
 
 	return insn->opcode.nbytes == 1 ? one_byte_kind(insn) : two_byte_kind(insn);

@@ -77,7 +77,7 @@ static struct ktrace_pad *pad_of(unsigned long func)
 /* Has the padding a call, be the function traced or not? */
 static bool has_call(const struct ktrace_pad *pad)
 {
-	/* text_poke_bp() writes a breakpoint while it changes the call */
+	/* smp_text_poke_batch_finish() writes a breakpoint while it changes the call */
 	return ktrace_uses_padding() && pad->distance == KTRACE_PAD_CALL_END &&
 	       (pad->call == CALL_INSN_OPCODE || pad->call == INT3_INSN_OPCODE) &&
 	       pad->jmp[0] == JMP8_INSN_OPCODE && pad->jmp[1] == ENDBR_INSN_SIZE;
@@ -151,7 +151,7 @@ static __always_inline bool is_endbr_free(unsigned long func)
 	if (has_code(func, traced_jmp, sizeof(traced_jmp)) || insn == gen_endbr_poison())
 		return true;
 
-	return is_endbr(insn) && !must_keep_endbr();
+	return __is_endbr(insn) && !must_keep_endbr();
 }
 
 /**
@@ -190,7 +190,7 @@ static u32 untraced_endbr(unsigned long func)
  */
 unsigned long ktrace_slot_entry(unsigned long func)
 {
-	return is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
+	return __is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
 }
 
 static struct ktrace_slot *find_slot(unsigned long func)
@@ -496,7 +496,7 @@ bool ktrace_is_first_short(unsigned long func)
 	struct ktrace_slot *slot;
 
 	/* Most functions have a call there */
-	if (has_call(pad_of(func)) || is_endbr(*(u32 *)func))
+	if (has_call(pad_of(func)) || __is_endbr(*(u32 *)func))
 		return false;
 
 	slot = slot_of(func);
@@ -508,7 +508,7 @@ bool ktrace_is_first_short(unsigned long func)
 static bool has_endbr(unsigned long func)
 {
 	/* A call in the padding is only for these, and does not change like the first bytes */
-	return is_endbr(*(u32 *)func) || has_call(pad_of(func));
+	return __is_endbr(*(u32 *)func) || has_call(pad_of(func));
 }
 
 /**

@@ -37,7 +37,6 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
-#include <linux/vmalloc.h>
 
 #include "ktrace_reloc.h"
 #include "ktrace_slot.h"
@@ -158,12 +157,11 @@ static int alloc_area(struct slot_area *area)
 	if (!states)
 		return -ENOMEM;
 
-	slots = execmem_alloc(EXECMEM_FTRACE, size);
+	slots = execmem_alloc_rw(EXECMEM_FTRACE, size);
 	if (!slots)
 		return -ENOMEM;
 
 	memset(slots, INT3_INSN_OPCODE, size);
-	set_vm_flush_reset_perms(slots);
 	ret = set_memory_rox((unsigned long)slots, size >> PAGE_SHIFT);
 	if (ret) {
 		execmem_free(slots);

@@ -60,7 +60,7 @@ EXPORT_SYMBOL_IF_KUNIT(ktrace_text_address);
 /* Does ktrace_relocate() make it a conditional jump of six bytes? */
 static bool is_jcc(struct insn *insn)
 {
-	return !insn_is_avx(insn) && insn->opcode.nbytes == 1 &&
+	return !insn->vex_prefix.value && insn->opcode.nbytes == 1 &&
 	       (insn->opcode.bytes[0] & 0xf0) == 0x70;
 }
 

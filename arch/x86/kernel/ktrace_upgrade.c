@@ -47,7 +47,7 @@ static void make_jump(unsigned long func)
 		return;
 
 	ktrace_make_jump(&site);
-	text_poke_queue((void *)site.entry, site.patch, site.len, NULL);
+	smp_text_poke_batch_add((void *)site.entry, site.patch, site.len, NULL);
 }
 
 /* The slot of the next function that is so far */
@@ -85,7 +85,7 @@ static void make_jumps(void)
 		ktrace_slot_state(slot)->upgrade = KTRACE_UPGRADED;
 		make_jump(ktrace_slot_func(slot));
 	}
-	text_poke_finish();
+	smp_text_poke_batch_finish();
 }
 
 static void ktrace_upgrade_work(struct work_struct *work);
@@ -113,7 +113,7 @@ void __ktrace_upgrade_later(const struct ktrace_site *site)
 	ktrace_slot_state(site->slot)->upgrade = KTRACE_FRESH;
 	/* Most functions of an update are not the first */
 	if (!delayed_work_pending(&upgrade_work))
-		queue_delayed_work(system_unbound_wq, &upgrade_work, UPGRADE_DELAY);
+		queue_delayed_work(system_long_wq, &upgrade_work, UPGRADE_DELAY);
 }
 
 void __ktrace_no_upgrade(const struct ktrace_site *site)
@@ -187,12 +187,12 @@ static int change_slot(struct ktrace_site *site)
 	if (has_jump) {
 		memcpy(breakpoint, site->original, sizeof(breakpoint));
 		breakpoint[0] = INT3_INSN_OPCODE;
-		text_poke_bp((void *)site->entry, breakpoint, site->len, site->emulate);
+		smp_text_poke_single((void *)site->entry, breakpoint, site->len, site->emulate);
 	}
 	/* Whoever is in the old slot goes on there */
 	if (ktrace_uses_padding())
-		text_poke_bp(jmp, text_gen_insn(JMP32_INSN_OPCODE, jmp, &slot->call),
-			     JMP32_INSN_SIZE, NULL);
+		smp_text_poke_single(jmp, text_gen_insn(JMP32_INSN_OPCODE, jmp, &slot->call),
+				     JMP32_INSN_SIZE, NULL);
 
 	return 0;
 }

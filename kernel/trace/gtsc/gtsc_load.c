@@ -198,10 +198,10 @@ static int nmi_handler(unsigned int cmd, struct pt_regs *regs)
 /* To the next CPU, which is somewhere in the midst of its own work */
 static void send_nmi(void)
 {
-	int cpu = cpumask_next_wrap(raw_smp_processor_id(), cpu_online_mask, nr_cpu_ids, false);
+	unsigned int cpu = cpumask_next(raw_smp_processor_id(), cpu_online_mask);
 
 	if (cpu >= nr_cpu_ids)
-		return;
+		cpu = cpumask_first(cpu_online_mask);
 
 	atomic_inc(per_cpu_ptr(&nmis_sent, cpu));
 	__apic_send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
@@ -312,8 +312,7 @@ static int start_writers(struct load_channel *ch, u64 count, unsigned int who,
 		struct load_cpu *c = per_cpu_ptr(ch->cpu, cpu);
 
 		c->ch = ch;
-		hrtimer_init(&c->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-		c->timer.function = timer_fn;
+		hrtimer_setup(&c->timer, timer_fn, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 		init_completion(&c->done);
 		for (unsigned int i = 0; i < NR_WHO; i++)
 			c->left[i] = who & BIT(i) && cpu_online(cpu) ? count : 0;

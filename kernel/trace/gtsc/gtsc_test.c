@@ -415,5 +415,5 @@ static struct kunit_suite gtsc_test_suite = {
 kunit_test_suite(gtsc_test_suite);
 
 MODULE_DESCRIPTION("KUnit tests of GTSC");
-MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");
 MODULE_LICENSE("GPL");

@@ -242,8 +242,9 @@ static notrace void ktrace_test_return(struct ftrace_graph_ret *trace, struct fg
 static void start_graph(struct kunit *test)
 {
 	memset(&graph, 0, sizeof(graph));
-	graph.ops.entryfunc = ktrace_test_entry;
-	graph.ops.retfunc = ktrace_test_return;
+	/* These leave out the registers */
+	graph.ops.entryfunc = (void *)ktrace_test_entry;
+	graph.ops.retfunc = (void *)ktrace_test_return;
 	graph.used = true;
 	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&graph.ops.ops, traced, 0, 1));
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graph.ops));
@@ -1027,9 +1028,9 @@ static void ktrace_test_text_address(struct kunit *test)
 static void ktrace_test_endbr(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, *(u32 *)untraced, gen_endbr_poison());
-	KUNIT_EXPECT_TRUE(test, is_endbr(*(u32 *)pointed));
+	KUNIT_EXPECT_TRUE(test, __is_endbr(*(u32 *)pointed));
 	KUNIT_EXPECT_NE(test, *(u32 *)pointed, gen_endbr_poison());
-	KUNIT_EXPECT_FALSE(test, is_endbr(*(u32 *)local));
+	KUNIT_EXPECT_FALSE(test, __is_endbr(*(u32 *)local));
 }
 
 static void check_untraced_code(struct kunit *test, unsigned long func, u32 insn)
@@ -1219,5 +1220,5 @@ static struct kunit_suite ktrace_test_suite = {
 kunit_test_suite(ktrace_test_suite);
 
 MODULE_DESCRIPTION("KUnit tests of ktrace");
-MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");
 MODULE_LICENSE("GPL");

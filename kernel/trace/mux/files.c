@@ -482,14 +482,16 @@ bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec)
 		return false;
 
 	/* As ftrace shows the trampoline of a single tracer */
-	if (combo->nr == 1 && !combo->graph)
+	if (combo->nr == 1 && !combo->graph) {
 		seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)ftrace_mux_callee(rec),
 			   (void *)combo->ops[0]->func,
 			   (void *)ftrace_ops_get_func(combo->ops[0]));
-	else if (combo->size)
+		ftrace_show_subops(m, combo->ops[0], rec);
+	} else if (combo->size) {
 		seq_puts(m, "\tmux: " FTRACE_MUX_TRAMPOLINE_SYM);
-	else
+	} else {
 		seq_printf(m, "\tmux: %ps", (void *)combo->tramp);
+	}
 
 	return true;
 }

@@ -1259,5 +1259,5 @@ static struct kunit_suite mux_test_suite = {
 kunit_test_suite(mux_test_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the function tracer multiplexer");
-MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");
 MODULE_LICENSE("GPL");

@@ -37,8 +37,9 @@
 #define STACK_SIZE		0x2000UL
 
 /*
- * Variables of a CPU have small addresses, which operands relative to RIP have as well in
- * the kernel; here these are shifted with it. So there are two copies of them.
+ * The first variable of a CPU is at GS_BASE, whatever address it has in the kernel. Operands
+ * relative to RIP have the same address there; here these are shifted with the kernel. So
+ * there are two copies of the variables.
  */
 #define GS_BASE			0x300000000UL
 #define PERCPU_SIZE		0x200000UL
@@ -82,7 +83,9 @@ void load_image(const char *path, struct image *image);
 void copy_code(unsigned long addr, u8 *buf, unsigned int len);
 
 /* memory.c: the memory of the executed program */
+extern unsigned long gs_base;
 void create_memory(void);
+void place_percpu(unsigned long percpu);
 void map_pages(unsigned long addr, unsigned long size, enum page_state state);
 void map_breakpoints(unsigned long addr);
 void *writable(unsigned long addr);

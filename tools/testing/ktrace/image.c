@@ -41,6 +41,7 @@ struct text {
 struct symbol {
 	unsigned long	value;
 	const char	*name;
+	bool		percpu;
 };
 
 static struct text *texts;
@@ -50,7 +51,7 @@ static unsigned int nr_texts;
 static struct symbol *exported;
 static unsigned int nr_exported;
 
-static unsigned long next_module, next_percpu;
+static unsigned long next_module, first_percpu, next_percpu;
 
 static void *allocate(unsigned long nr, unsigned long size)
 {
@@ -90,7 +91,7 @@ static const char *section_name(struct elf *e, unsigned int i)
 
 static bool is_percpu(struct elf *e, unsigned int i)
 {
-	return !strcmp(section_name(e, i), PERCPU_SECTION);
+	return i < e->header->e_shnum && !strcmp(section_name(e, i), PERCPU_SECTION);
 }
 
 static void open_elf(struct elf *e, const char *path)
@@ -129,11 +130,14 @@ static void place_kernel(struct elf *e)
 		if (!(s->sh_flags & SHF_ALLOC) || !s->sh_size)
 			continue;
 		e->addrs[i] = s->sh_addr + USER_SHIFT;
-		if (is_percpu(e, i))
+		if (is_percpu(e, i)) {
+			first_percpu = s->sh_addr;
 			next_percpu = s->sh_addr + s->sh_size;
-		else if (e->addrs[i] + s->sh_size > next_module)
+		} else if (e->addrs[i] + s->sh_size > next_module) {
 			next_module = e->addrs[i] + s->sh_size;
+		}
 	}
+	place_percpu(first_percpu);
 }
 
 static unsigned long align(unsigned long addr, unsigned long to)
@@ -189,27 +193,39 @@ static void export_symbols(struct elf *e)
 
 		if (ELF64_ST_BIND(s->st_info) == STB_LOCAL || s->st_shndx == SHN_UNDEF)
 			continue;
-		exported[nr_exported++] = (struct symbol){ s->st_value, e->strings + s->st_name };
+		exported[nr_exported++] = (struct symbol){ s->st_value, e->strings + s->st_name,
+							   is_percpu(e, s->st_shndx) };
 	}
 	qsort(exported, nr_exported, sizeof(*exported), cmp_names);
 }
 
-static unsigned long exported_value(const char *name)
+static const struct symbol *find_exported(const char *name)
 {
-	struct symbol key = { .name = name }, *found;
+	struct symbol key = { .name = name };
 
-	if (!nr_exported)
-		return NO_SYMBOL;
+	return nr_exported ? bsearch(&key, exported, nr_exported, sizeof(key), cmp_names) : NULL;
+}
 
-	found = bsearch(&key, exported, nr_exported, sizeof(key), cmp_names);
+static bool is_percpu_symbol(struct elf *e, Elf64_Sym *s)
+{
+	const struct symbol *found;
 
-	return found ? found->value + USER_SHIFT : NO_SYMBOL;
+	if (s->st_shndx != SHN_UNDEF)
+		return is_percpu(e, s->st_shndx);
+
+	found = find_exported(e->strings + s->st_name);
+
+	return found && found->percpu;
 }
 
 static unsigned long symbol_value(struct elf *e, Elf64_Sym *s)
 {
-	if (s->st_shndx == SHN_UNDEF)
-		return exported_value(e->strings + s->st_name);
+	const struct symbol *found;
+
+	if (s->st_shndx == SHN_UNDEF) {
+		found = find_exported(e->strings + s->st_name);
+		return found ? found->value + USER_SHIFT : NO_SYMBOL;
+	}
 	if (s->st_shndx == SHN_ABS)
 		return s->st_value;
 	if (e->header->e_type == ET_EXEC)
@@ -224,11 +240,12 @@ static unsigned long symbol_value(struct elf *e, Elf64_Sym *s)
 
 static void relocate(struct elf *e, Elf64_Rela *rela, u8 *at, unsigned long place)
 {
-	unsigned long value = symbol_value(e, &e->symbols[ELF64_R_SYM(rela->r_info)]);
+	Elf64_Sym *symbol = &e->symbols[ELF64_R_SYM(rela->r_info)];
+	unsigned long value = symbol_value(e, symbol);
 	unsigned int size = 4;
 
 	/* Only operands relative to RIP have the shift in the address of a CPU's variable */
-	if (value - USER_SHIFT < PERCPU_SIZE && ELF64_R_TYPE(rela->r_info) != R_X86_64_PC32 &&
+	if (is_percpu_symbol(e, symbol) && ELF64_R_TYPE(rela->r_info) != R_X86_64_PC32 &&
 	    ELF64_R_TYPE(rela->r_info) != R_X86_64_PC64)
 		value -= USER_SHIFT;
 
@@ -309,7 +326,7 @@ static void map_image(struct elf *e)
 		if (s->sh_flags & SHF_ALLOC && s->sh_size && !is_percpu(e, i))
 			map_section(e, i);
 	}
-	if (next_percpu > PERCPU_SIZE)
+	if (next_percpu - first_percpu > PERCPU_SIZE)
 		die("%s: too many variables of CPUs", e->path);
 }
 

@@ -170,7 +170,7 @@ static int find_field(const struct moved_code *code, unsigned int pos, struct in
 		return pos + insn_offset_displacement(insn);
 	}
 
-	if (insn_is_avx(insn))
+	if (insn->vex_prefix.value)
 		return -1;
 
 	if (op == 0xe9 || (op == 0x0f && (insn->opcode.bytes[1] & 0xf0) == 0x80)) {

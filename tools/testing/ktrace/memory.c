@@ -27,9 +27,14 @@ static struct window windows[] = {
 	{ STACK_START, STACK_SIZE },
 	{ GS_BASE, PERCPU_SIZE },
 	{ GS_BASE + USER_SHIFT, PERCPU_SIZE },
-	/* Operands with a register and GS */
+	/* Operands with a register and GS, see place_percpu() */
 	{ GS_BASE + SCRATCH_START, SCRATCH_SIZE },
 };
+
+#define GS_SCRATCH	(&windows[ARRAY_SIZE(windows) - 1])
+
+/* What the CPU adds to the address of an operand with GS */
+unsigned long gs_base = GS_BASE;
 
 /* More than an instruction writes, unless it is a string instruction with wild registers */
 #define MAX_OPEN	16
@@ -240,6 +245,20 @@ void map_breakpoints(unsigned long addr)
 
 	memset(writable(page), INT3, PAGE_SIZE);
 	map_pages(page, PAGE_SIZE, PAGE_TEXT);
+}
+
+/* The variables of CPUs begin at @percpu in the kernel */
+void place_percpu(unsigned long percpu)
+{
+	unsigned long start = GS_BASE - percpu + SCRATCH_START;
+	struct window *w = GS_SCRATCH;
+
+	gs_base = GS_BASE - percpu;
+	if (start != w->start &&
+	    mremap((void *)w->start, w->size, w->size, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   (void *)start) != (void *)start)
+		die("cannot map %lx", start);
+	w->start = start;
 }
 
 void create_memory(void)

@@ -98,7 +98,7 @@ static void random_regs(struct user_regs_struct *regs, unsigned long seed, bool 
 	/* No system call is to be restarted */
 	regs->orig_rax = -1UL;
 	regs->fs_base = 0;
-	regs->gs_base = GS_BASE;
+	regs->gs_base = gs_base;
 }
 
 /* The number of the instruction of @code that is at @offset, or -1. Sets its length. */
