@@ -28,26 +28,27 @@ OVERLAY_DIRS=(arch kernel include Documentation tools samples)
 MENU=kernel/trace/Kconfig.shared
 FUZZ=2
 
+# newer A B: true if the version A is newer than B
+newer() { [[ $1 != "$2" && $(printf '%s\n' "$1" "$2" | sort -V | tail -n 1) == "$1" ]]; }
+
 # series: the patch files that the base needs in order, as paths
 series()
 {
+	local file bases
 	[[ -f $TOP/patches/series ]] || return 0
-	awk -v base="$BASE" -v dir="$TOP/patches/" '
-		function number(version,  part) {
-			split(version, part, ".")
-			return 1000 * part[1] + part[2]
-		}
-		/^[[:space:]]*(#|$)/ { next }
-		NF > 1 && $2 !~ /^([0-9]+\.[0-9]+)?\.\.([0-9]+\.[0-9]+)?$/ {
-			print "patches/series: what are the bases \"" $2 "\"?" > "/dev/stderr"
-			exit 1
-		}
-		NF > 1 {
-			split($2, range, /\.\./)
-			if (range[1] != "" && number(base) < number(range[1])) next
-			if (range[2] != "" && number(base) > number(range[2])) next
-		}
-		{ print dir $1 }' "$TOP/patches/series"
+	while read -r file bases; do
+		if [[ -z $bases ]] || needed "$bases"; then echo "$TOP/patches/$file"; fi
+	done < <(sed -E '/^[[:space:]]*(#|$)/d' "$TOP/patches/series")
+}
+
+# needed BASES: true if the base is one of BASES, such as "6.12..7.2"
+needed()
+{
+	local from=${1%%..*} to=${1##*..}
+	[[ $1 =~ ^([0-9]+\.[0-9]+)?\.\.([0-9]+\.[0-9]+)?$ ]] ||
+		die "patches/series: what are the bases \"$1\"?"
+	if [[ -n $from ]] && newer "$from" "$BASE"; then return 1; fi
+	if [[ -n $to ]] && newer "$BASE" "$to"; then return 1; fi
 }
 
 # diff_file PATCH: the file with the diff of PATCH for the base: PATCH@VERSION.diff or
@@ -55,15 +56,16 @@ series()
 diff_file()
 {
 	local file version
-	for file in "${1%.patch}"@*.diff "${1%.patch}"@*.patch; do
+	while read -r file; do
 		version=${file##*@}
-		if [[ -f $file ]]; then printf '%s %s\n' "${version%.*}" "$file"; fi
-	done | sort -V | awk -v base="$BASE" -v patch="$1" '
-		{
-			split(base, b, "."); split($1, v, ".")
-			if (1000 * v[1] + v[2] >= 1000 * b[1] + b[2]) { print $2; found = 1; exit }
-		}
-		END { if (!found) print patch }'
+		if ! newer "$BASE" "${version%.*}"; then
+			echo "$file"
+			return
+		fi
+	done < <(for file in "${1%.patch}"@*.diff "${1%.patch}"@*.patch; do
+			if [[ -e $file ]]; then echo "$file"; fi
+		done | sort -V)
+	echo "$1"
 }
 
 overlay_files()
