@@ -18,16 +18,17 @@ own_apt()
 		-o APT::Sandbox::User="$(id -un)" -o Debug::NoLocking=1 "$@"
 }
 
-# own_apt_update DIR ARCH RELEASE...: makes DIR, and reads the lists of packages
+# own_apt_update DIR ARCH TYPE RELEASE...: makes DIR, and reads the lists of packages. TYPE
+# is deb, or deb-src for sources.
 own_apt_update()
 {
-	local dir=$1 arch=$2 release
-	shift 2
+	local dir=$1 arch=$2 type=$3 release
+	shift 3
 	rm -rf "$dir"
 	mkdir -p "$dir"/state/lists/partial "$dir"/cache/archives/partial
 	: > "$dir/status"
 	for release; do
-		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+		echo "$type [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
 			"$MIRROR $release main"
 	done > "$dir/sources.list"
 	own_apt "$dir" "$arch" -q update

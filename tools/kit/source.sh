@@ -45,7 +45,7 @@ fetch_package()
 {
 	local package=linux-source-$1 dir=$SOURCES/apt-$1 arch
 	arch=$(dpkg --print-architecture)
-	own_apt_update "$dir" "$arch" "${SOURCE_RELEASES[@]}"
+	own_apt_update "$dir" "$arch" deb "${SOURCE_RELEASES[@]}"
 	(cd "$dir" && own_apt "$dir" "$arch" -q download "$package")
 	mv "$dir/$package"_*.deb "$SOURCES/$package.deb"
 	rm -rf "$dir"
