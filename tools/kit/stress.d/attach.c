@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tracers that a file descriptor holds: the perf event ftrace:function, and BPF programs
- * on many functions (kprobe_multi) or at the entry or exit of one function (fentry,
- * fexit). This uses the system calls: bpftrace takes seconds to compile a program.
+ * on many functions (kprobe_multi, fentry_multi) or at the entry or exit of one function
+ * (fentry, fexit).
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/bpf.h>
-#include <linux/btf.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bpf.h"
 #include "stress.h"
 
 static unsigned int function_event;
@@ -84,38 +82,6 @@ int act_perf(struct worker *w, struct rng *rng)
 
 /* BPF */
 
-static int bpf(int cmd, union bpf_attr *attr)
-{
-	int ret = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-
-	return ret < 0 ? -errno : ret;
-}
-
-static int load_program(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id)
-{
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	union bpf_attr attr = {
-		.prog_type = type,
-		.expected_attach_type = attach,
-		.attach_btf_id = btf_id,
-		.insns = (uintptr_t)insns,
-		.insn_cnt = ARRAY_SIZE(insns),
-		.license = (uintptr_t)"GPL",
-	};
-
-	int ret;
-
-	/* The verifier gives up for a signal: suspend sends one that nobody receives */
-	do
-		ret = bpf(BPF_PROG_LOAD, &attr);
-	while (ret == -EAGAIN);
-
-	return ret;
-}
-
 static int detach(struct worker *w, unsigned int slot)
 {
 	say(w, "bpf %u detach", slot);
@@ -159,7 +125,7 @@ int act_bpf_multi(struct worker *w, struct rng *rng)
 		return detach(w, slot);
 
 	say(w, "bpf %u kprobe_multi %s... %s", slot, sets[set].names[0], returns ? "return" : "");
-	program = load_program(BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, 0);
+	program = bpf_load(BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, 0);
 	if (program < 0)
 		return program;
 
@@ -197,13 +163,12 @@ int act_bpf_fentry(struct worker *w, struct rng *rng)
 
 	if (w->bpf[slot] > 0)
 		return detach(w, slot);
-	/* ktrace has no direct calls */
-	if (!fentries[i].id || !access("ktrace", F_OK))
+	if (!fentries[i].id)
 		return -ENOENT;
 
 	say(w, "bpf %u %s %s", slot, exit ? "fexit" : "fentry", fentries[i].name);
-	program = load_program(BPF_PROG_TYPE_TRACING, exit ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY,
-			       fentries[i].id);
+	program = bpf_load(BPF_PROG_TYPE_TRACING, exit ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY,
+			   fentries[i].id);
 	if (program < 0)
 		return program;
 
@@ -212,61 +177,48 @@ int act_bpf_fentry(struct worker *w, struct rng *rng)
 	return keep(w, slot, program, bpf(BPF_RAW_TRACEPOINT_OPEN, &attr));
 }
 
-/* The size of the data that follow a type in BTF */
-static size_t btf_extra(const struct btf_type *type)
+/* All of them, by one link. Linux before 7.2 does not have it. */
+int act_bpf_fentry_multi(struct worker *w, struct rng *rng)
 {
-	unsigned int nr = BTF_INFO_VLEN(type->info);
+	unsigned int slot = pick(rng, NR_SLOTS), nr = 0;
+	bool exit = one_in(rng, 2), inject = one_in(rng, 6);
+	enum bpf_attach_type attach = exit ? FEXIT_MULTI : FENTRY_MULTI;
+	uint32_t ids[ARRAY_SIZE(fentries)];
+	int program;
 
-	switch (BTF_INFO_KIND(type->info)) {
-	case BTF_KIND_INT:
-	case BTF_KIND_VAR:
-	case BTF_KIND_DECL_TAG:
-		return sizeof(uint32_t);
-	case BTF_KIND_ARRAY:
-		return sizeof(struct btf_array);
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return nr * sizeof(struct btf_member);
-	case BTF_KIND_ENUM:
-		return nr * sizeof(struct btf_enum);
-	case BTF_KIND_ENUM64:
-		return nr * sizeof(struct btf_enum64);
-	case BTF_KIND_FUNC_PROTO:
-		return nr * sizeof(struct btf_param);
-	case BTF_KIND_DATASEC:
-		return nr * sizeof(struct btf_var_secinfo);
-	default:
-		return 0;
+	if (w->bpf[slot] > 0)
+		return detach(w, slot);
+	for (unsigned int i = 0; i < ARRAY_SIZE(fentries); i++) {
+		if (fentries[i].id)
+			ids[nr++] = fentries[i].id;
 	}
+
+	say(w, "bpf %u %s of %u functions", slot, exit ? "fexit_multi" : "fentry_multi", nr);
+	program = bpf_load(BPF_PROG_TYPE_TRACING, attach, 0);
+	if (program < 0)
+		return program;
+
+	if (inject)
+		fail_allocations(rng);
+	slot = keep(w, slot, program, bpf_attach_multi(program, attach, ids, nr));
+	stop_failing();
+
+	return slot;
 }
 
-static void find_fentries(const char *btf)
+static void note_fentry(const char *name, uint32_t id)
 {
-	const struct btf_header *header = (const void *)btf;
-	const char *types = btf + header->hdr_len + header->type_off;
-	const char *names = btf + header->hdr_len + header->str_off;
-	const struct btf_type *type;
-	int id = 1;
-
-	for (size_t at = 0; at < header->type_len; at += sizeof(*type) + btf_extra(type)) {
-		type = (const void *)(types + at);
-		for (unsigned int i = 0; i < ARRAY_SIZE(fentries); i++) {
-			if (BTF_INFO_KIND(type->info) == BTF_KIND_FUNC &&
-			    !strcmp(names + type->name_off, fentries[i].name))
-				fentries[i].id = id;
-		}
-		id++;
+	for (unsigned int i = 0; i < ARRAY_SIZE(fentries); i++) {
+		if (!strcmp(name, fentries[i].name))
+			fentries[i].id = id;
 	}
 }
 
 void attach_setup(void)
 {
-	enum { SIZE = 32 << 20 };
-	char buf[16], *btf = malloc(SIZE);
+	char buf[16];
 
 	if (get(TRACING "/events/ftrace/function/id", buf, sizeof(buf)) > 0)
 		function_event = atoi(buf);
-	if (btf && get("/sys/kernel/btf/vmlinux", btf, SIZE) > 0)
-		find_fentries(btf);
-	free(btf);
+	bpf_functions(note_fentry);
 }

@@ -114,6 +114,7 @@ void actions_setup(void);
 int act_perf(struct worker *w, struct rng *rng);
 int act_bpf_multi(struct worker *w, struct rng *rng);
 int act_bpf_fentry(struct worker *w, struct rng *rng);
+int act_bpf_fentry_multi(struct worker *w, struct rng *rng);
 void attach_setup(void);
 
 /* fuzz.c */

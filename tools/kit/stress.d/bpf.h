@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * BPF programs that trace functions, by the system calls: bpftrace takes seconds to
+ * compile a program.
+ */
+#ifndef BPF_H
+#define BPF_H
+
+#include <linux/bpf.h>
+#include <stdint.h>
+
+/* Not in the headers of Debian 12 */
+#define FENTRY_MULTI	((enum bpf_attach_type)59)
+#define FEXIT_MULTI	((enum bpf_attach_type)60)
+
+/* All return a value >= 0, or a negative error */
+int bpf(int cmd, union bpf_attr *attr);
+int bpf_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id);
+int bpf_attach_multi(int program, enum bpf_attach_type attach, const uint32_t *ids,
+		     unsigned int nr);
+
+/* Calls @found for each function that the kernel has type information of */
+int bpf_functions(void (*found)(const char *name, uint32_t id));
+
+#endif
