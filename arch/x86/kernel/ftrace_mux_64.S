@@ -56,10 +56,10 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	/* The first two parameters: ip and parent ip */
 	movq MCOUNT_REG_SIZE+8+\added(%rsp), %rsi
 	movq MCOUNT_REG_SIZE+\added(%rsp), %rdi
-	movq %rdi, RIP(%rsp)
 #ifdef CONFIG_KTRACE
 	return_to_ip
 #else
+	movq %rdi, RIP(%rsp)
 	subq $MCOUNT_INSN_SIZE, %rdi
 #endif
 #endif
@@ -124,6 +124,10 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	/* This family saves none of R15 to R13, their room is free */
 	movq %rdi, R15(%rsp)
 	movq %rsi, R14(%rsp)
+#ifdef CONFIG_KTRACE
+	.else
+	keep_ip R15(%rsp)
+#endif
 	.endif
 .endm
 
@@ -136,10 +140,14 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	RET
 .endm
 
-/* Handlers can change the RIP */
 .macro ftrace_mux_exit_ip
+#ifdef CONFIG_KTRACE
+	return_to_regs_ip R15(%rsp)
+#else
+	/* Handlers can change the RIP */
 	movq RIP(%rsp), %rax
 	movq %rax, MCOUNT_REG_SIZE(%rsp)
+#endif
 .endm
 
 .macro ftrace_mux_regs_entry keep
@@ -171,7 +179,7 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	leaq MCOUNT_REG_SIZE+8*2(%rsp), %rcx
 	movq %rcx, RSP(%rsp)
 #ifdef CONFIG_KTRACE
-	set_regs_ip
+	keep_ip %r13
 #endif
 
 	ENCODE_FRAME_POINTER
@@ -236,7 +244,7 @@ SYM_CODE_START_LOCAL_NOALIGN(ftrace_mux_regs_exit)
 	movq %rax, MCOUNT_REG_SIZE(%rsp)
 
 #ifdef CONFIG_KTRACE
-	return_to_regs_ip
+	return_to_regs_ip %r13, 8
 #else
 	/* Handlers can change the RIP */
 	movq RIP(%rsp), %rax

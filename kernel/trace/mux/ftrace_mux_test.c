@@ -52,6 +52,7 @@ struct test_call {
 	unsigned long	parent_ip[NR_TRACERS];
 	bool		regs[NR_TRACERS];	/* ftrace_get_regs() had some */
 	bool		bad_sp[NR_TRACERS];
+	unsigned long	regs_ip[NR_TRACERS];
 	bool		bad_args[NR_TRACERS];
 };
 
@@ -181,6 +182,7 @@ static notrace void check_args(struct test_tracer *tracer, unsigned long ip,
 	call->regs[index] = ftrace_get_regs(fregs);
 	sp = (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
 	call->bad_sp[index] = *sp != parent_ip;
+	call->regs_ip[index] = ftrace_regs_get_instruction_pointer(fregs);
 
 	if (tracer == READ_ONCE(redirector))
 		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)test_replacement);
@@ -400,6 +402,10 @@ static void check_calls(struct kunit *test, struct test_call *call)
 					    "f%d: parent ip of tracer %d", func, i);
 			KUNIT_EXPECT_FALSE_MSG(test, call->bad_sp[i],
 					       "f%d: stack pointer of tracer %d", func, i);
+			/* The function itself, or what comes after its call */
+			KUNIT_EXPECT_LE_MSG(test, call->regs_ip[i] - (unsigned long)funcs[func],
+					    ENDBR_INSN_SIZE + CALL_INSN_SIZE,
+					    "f%d: ip in the regs of tracer %d", func, i);
 			KUNIT_EXPECT_EQ_MSG(test, call->regs[i], regs,
 					    "f%d: regs of tracer %d", func, i);
 		}
