@@ -34,7 +34,9 @@ static bool may_change(unsigned long addr)
 
 	sprint_symbol(name, addr);
 
-	return str_has_prefix(name, "__pfx_") || str_has_prefix(name, "ftrace_mux_caller_") ||
+	/* A label of the linker script hides the name of the padding behind it */
+	return str_has_prefix(name, "__pfx_") || str_has_prefix(name, "__split_text_end+") ||
+	       str_has_prefix(name, "ftrace_mux_caller_") ||
 	       str_has_prefix(name, "ftrace_mux_regs_caller_");
 }
 
