@@ -178,7 +178,7 @@ static int alloc_area(struct slot_area *area)
 
 static int add_area(struct module *mod, unsigned int nr, bool spare)
 {
-	struct slot_area *area __free(kfree) = kzalloc(sizeof(*area), GFP_KERNEL);
+	struct slot_area *area __free(kfree) = kzalloc_obj(*area);
 	int ret;
 
 	lockdep_assert_held(&slot_lock);

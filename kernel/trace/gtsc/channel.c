@@ -77,7 +77,7 @@ struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigne
 	if (ret)
 		return ERR_PTR(ret);
 
-	ch = kzalloc(sizeof(*ch), GFP_KERNEL);
+	ch = kzalloc_obj(*ch);
 	if (!ch)
 		return ERR_PTR(-ENOMEM);
 

@@ -117,7 +117,7 @@ static struct gtsc_root *get_root(const char *name)
 			return root;
 	}
 
-	root = kzalloc(sizeof(*root), GFP_KERNEL);
+	root = kzalloc_obj(*root);
 	if (!root)
 		return ERR_PTR(-ENOMEM);
 
@@ -166,7 +166,7 @@ static struct gtsc_group *new_group(struct gtsc_root *root, const char *name)
 	if (has_group(root, name))
 		return ERR_PTR(-EEXIST);
 
-	group = kzalloc(sizeof(*group), GFP_KERNEL);
+	group = kzalloc_obj(*group);
 	if (!group)
 		return ERR_PTR(-ENOMEM);
 

@@ -41,7 +41,7 @@ static int open_file(struct inode *inode, struct file *file, bool headers)
 	if (ret)
 		return ret;
 
-	f = kzalloc(sizeof(*f), GFP_KERNEL);
+	f = kzalloc_obj(*f);
 	if (!f)
 		return -ENOMEM;
 

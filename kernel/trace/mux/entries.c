@@ -83,7 +83,7 @@ static struct ftrace_mux_chunk *create_chunk(void)
 	if (nr_chunks == FTRACE_MUX_MAX_CHUNKS)
 		return NULL;
 
-	chunk = kvzalloc(sizeof(*chunk), GFP_KERNEL);
+	chunk = kvzalloc_obj(*chunk);
 	if (!chunk)
 		return NULL;
 

@@ -181,7 +181,7 @@ static int add_ops(void)
 	struct mux_load_ops *new;
 	int ret;
 
-	new = kzalloc(sizeof(*new), GFP_KERNEL);
+	new = kzalloc_obj(*new);
 	if (!new)
 		return -ENOMEM;
 
@@ -207,7 +207,7 @@ static int add_single(void)
 	struct mux_load_single *new;
 	int ret;
 
-	new = kzalloc(sizeof(*new), GFP_KERNEL);
+	new = kzalloc_obj(*new);
 	if (!new)
 		return -ENOMEM;
 
@@ -233,7 +233,7 @@ static int add_system(void)
 	struct mux_load_single *new;
 	int ret;
 
-	new = kzalloc(sizeof(*new), GFP_KERNEL);
+	new = kzalloc_obj(*new);
 	if (!new)
 		return -ENOMEM;
 

@@ -248,7 +248,7 @@ static int start_tracer(unsigned int index, unsigned long filter,
 	unsigned int i;
 	int ret = 0;
 
-	tracer = kzalloc(sizeof(*tracer), GFP_KERNEL);
+	tracer = kzalloc_obj(*tracer);
 	if (!tracer)
 		return -ENOMEM;
 

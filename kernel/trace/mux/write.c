@@ -62,7 +62,7 @@ struct ftrace_mux_writer {
  */
 struct ftrace_mux_writer *ftrace_mux_new_writer(bool empty)
 {
-	struct ftrace_mux_writer *writer = kzalloc(sizeof(*writer), GFP_KERNEL);
+	struct ftrace_mux_writer *writer = kzalloc_obj(*writer);
 
 	if (writer) {
 		writer->empty = empty;
@@ -106,7 +106,7 @@ static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file,
 			return &named->iter;
 	}
 
-	named = kzalloc(sizeof(*named), GFP_KERNEL);
+	named = kzalloc_obj(*named);
 	if (!named)
 		return NULL;
 
