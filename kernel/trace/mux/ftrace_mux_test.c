@@ -373,7 +373,6 @@ static bool await_id(unsigned int index, unsigned int id)
 	return true;
 }
 
-/* Call all functions once and check all that every tracer was handed */
 /*
  * The function itself, or what comes after its call. All callbacks get the same
  * registers: those behind the redirector find what it has put there.
@@ -388,6 +387,7 @@ static bool regs_ip_is_right(struct test_call *call, unsigned int i, int func)
 	return call->regs_ip[i] - (unsigned long)funcs[func] <= ENDBR_INSN_SIZE + CALL_INSN_SIZE;
 }
 
+/* Call all functions once and check all that every tracer was handed */
 static void check_calls(struct kunit *test, struct test_call *call)
 {
 	for (int func = 0; func < NR_FUNCS; func++) {
