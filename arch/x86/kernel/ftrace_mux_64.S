@@ -120,8 +120,8 @@ SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
 	/* Only ops with REGS flag set should have CS register set */
 	movq $0, CS(%rsp)
 
-	.if \keep
 	/* This family saves none of R15 to R13, their room is free */
+	.if \keep
 	movq %rdi, R15(%rsp)
 	movq %rsi, R14(%rsp)
 #ifdef CONFIG_KTRACE
