@@ -113,7 +113,7 @@ void __ktrace_upgrade_later(const struct ktrace_site *site)
 	ktrace_slot_state(site->slot)->upgrade = KTRACE_FRESH;
 	/* Most functions of an update are not the first */
 	if (!delayed_work_pending(&upgrade_work))
-		queue_delayed_work(system_long_wq, &upgrade_work, UPGRADE_DELAY);
+		queue_delayed_work(system_dfl_long_wq, &upgrade_work, UPGRADE_DELAY);
 }
 
 void __ktrace_no_upgrade(const struct ktrace_site *site)

@@ -62,8 +62,8 @@ void ftrace_mux_request_sweep(void)
 
 	needs_sweep = true;
 	/* Before there are workqueues (ftrace=), ftrace_mux_late_init() does it */
-	if (system_long_wq)
-		queue_delayed_work(system_long_wq, &sweep_work, MUX_SWEEP_DELAY);
+	if (system_dfl_long_wq)
+		queue_delayed_work(system_dfl_long_wq, &sweep_work, MUX_SWEEP_DELAY);
 }
 
 /* Returns true if there is anything to wait for */
@@ -207,6 +207,6 @@ void ftrace_mux_wait(struct ftrace_ops *ops)
 			return;
 	}
 
-	mod_delayed_work(system_long_wq, &sweep_work, 0);
+	mod_delayed_work(system_dfl_long_wq, &sweep_work, 0);
 	flush_delayed_work(&sweep_work);
 }
