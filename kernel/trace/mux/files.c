@@ -320,15 +320,15 @@ static int init_section(struct ftrace_mux_section *section,
 			struct ftrace_ops *ops, struct trace_array *tr, int flag)
 {
 	struct ftrace_iterator *iter = &section->iter;
-	bool exempt = flag & FTRACE_ITER_NOTRACE;
+	bool is_notrace = flag & FTRACE_ITER_NOTRACE;
 
 	iter->mux_section = section;
 	iter->ops = ops;
 	iter->tr = tr;
 	iter->flags = flag & ~FTRACE_ITER_DO_PROBES;
-	iter->mod_head = ftrace_mod_head(tr, ops, !exempt);
+	iter->mod_head = ftrace_mod_head(tr, ops, !is_notrace);
 
-	iter->hash = ftrace_copy_hash(exempt ?
+	iter->hash = ftrace_copy_hash(is_notrace ?
 				      ftrace_locked_hash(ops->func_hash->notrace_hash) :
 				      ftrace_locked_hash(ops->func_hash->filter_hash));
 	if (!iter->hash)

@@ -123,7 +123,7 @@ struct test_tracer {
 	unsigned long		state;
 	unsigned int		index;
 	unsigned long		filter;		/* masks of functions */
-	unsigned long		exempt;
+	unsigned long		excluded;
 	ftrace_func_t		func;		/* the callback that is its own */
 	bool			registered;
 	atomic_long_t		calls[NR_FUNCS];
@@ -207,7 +207,7 @@ static __always_inline void test_callback(unsigned long ip, unsigned long parent
 		return;
 	}
 
-	if (func < 0 || !(tracer->filter & ~tracer->exempt & BIT(func))) {
+	if (func < 0 || !(tracer->filter & ~tracer->excluded & BIT(func))) {
 		atomic_long_inc(&tracer->bad_ip);
 		return;
 	}
@@ -238,9 +238,9 @@ static const ftrace_func_t callbacks[NR_CALLBACKS] = {
 	mux_test_cb0, mux_test_cb1, mux_test_cb2, mux_test_cb3,
 };
 
-/* Make @index a new tracer of the functions @filter, but for @exempt */
+/* Make @index a new tracer of the functions @filter, but for @excluded */
 static int start_tracer(unsigned int index, unsigned long filter,
-			unsigned long exempt, unsigned long flags)
+			unsigned long excluded, unsigned long flags)
 {
 	struct test_tracer *tracer;
 	unsigned long ips[NR_FUNCS];
@@ -255,7 +255,7 @@ static int start_tracer(unsigned int index, unsigned long filter,
 	tracer->state = TRACER_ALIVE;
 	tracer->index = index;
 	tracer->filter = filter;
-	tracer->exempt = exempt;
+	tracer->excluded = excluded;
 	tracer->func = callbacks[index % NR_CALLBACKS];
 	tracer->ops.func = tracer->func;
 	tracer->ops.flags = flags;
@@ -266,7 +266,7 @@ static int start_tracer(unsigned int index, unsigned long filter,
 		ips[nr++] = (unsigned long)funcs[i];
 	ret = ftrace_set_filter_ips(&tracer->ops, ips, nr, 0, 1);
 
-	for_each_set_bit(i, &exempt, NR_FUNCS) {
+	for_each_set_bit(i, &excluded, NR_FUNCS) {
 		char name[] = "mux_test_f0";
 
 		name[sizeof(name) - 2] += i;
@@ -316,7 +316,7 @@ static bool wants(unsigned int index, int func)
 	struct test_tracer *tracer = tracers[index];
 
 	return tracer && tracer->registered &&
-	       tracer->filter & ~tracer->exempt & BIT(func);
+	       tracer->filter & ~tracer->excluded & BIT(func);
 }
 
 static bool wants_regs(unsigned int index, int func)
@@ -537,8 +537,8 @@ static unsigned long overlapping_filter(unsigned int i)
 	return mask;
 }
 
-/* ... and every third tracer exempts two of them */
-static unsigned long some_exempt(unsigned int i)
+/* ... and every third tracer excludes two of them */
+static unsigned long some_excluded(unsigned int i)
 {
 	return i % 3 == 1 ? BIT(i % NR_FUNCS) | BIT((i + 3) % NR_FUNCS) : 0;
 }
@@ -553,7 +553,7 @@ static void mux_test_counts(struct kunit *test)
 
 		/* Tracers 0 to nr - 2 are those of the round before */
 		KUNIT_ASSERT_EQ(test, 0, start_tracer(nr - 1, overlapping_filter(nr - 1),
-						      some_exempt(nr - 1), 0));
+						      some_excluded(nr - 1), 0));
 		for (int i = 0; i < nr; i++)
 			memset(tracers[i]->calls, 0, sizeof(tracers[i]->calls));
 
@@ -585,7 +585,7 @@ static void mux_test_arguments(struct kunit *test)
 
 	for (int nr = 1; nr <= 10; nr++) {
 		KUNIT_ASSERT_EQ(test, 0, start_tracer(nr - 1, overlapping_filter(nr - 1),
-						      some_exempt(nr - 1), 0));
+						      some_excluded(nr - 1), 0));
 		check_calls(test, call);
 	}
 	/* The other way round */
@@ -839,7 +839,7 @@ static int churn_func(void *data)
 
 	for (unsigned int n = 0; !kthread_should_stop(); n++) {
 		if (n < cycles && !ret) {
-			ret = start_tracer(index, overlapping_filter(n % 6), some_exempt(n),
+			ret = start_tracer(index, overlapping_filter(n % 6), some_excluded(n),
 					   n % 4 == 3 ? FTRACE_OPS_FL_SAVE_REGS : 0);
 			ret = ret ?: stop_tracer(index);
 			free_tracer(index);
@@ -997,7 +997,7 @@ static void mux_test_random(struct kunit *test)
 	for (int step = 0; step < cycles * 20; step++) {
 		unsigned int i = prandom_u32_state(&rnd) % NR_TRACERS;
 		unsigned long filter = prandom_u32_state(&rnd) % BIT(NR_FUNCS) ?: 0xff;
-		unsigned long exempt = prandom_u32_state(&rnd) % 4 ? 0 : BIT(step % NR_FUNCS);
+		unsigned long excluded = prandom_u32_state(&rnd) % 4 ? 0 : BIT(step % NR_FUNCS);
 		unsigned long flags = prandom_u32_state(&rnd) % 4 ? 0 : FTRACE_OPS_FL_SAVE_REGS;
 
 		/* Many with the same functions, so that there are entries to move */
@@ -1005,7 +1005,7 @@ static void mux_test_random(struct kunit *test)
 			filter = step % 2 ? 0xff : 0x3c;
 
 		if (!tracers[i]) {
-			KUNIT_ASSERT_EQ(test, 0, start_tracer(i, filter, exempt, flags));
+			KUNIT_ASSERT_EQ(test, 0, start_tracer(i, filter, excluded, flags));
 			added++;
 		} else if (step % 5 == 0) {
 			free_tracer(i);

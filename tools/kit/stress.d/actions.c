@@ -149,10 +149,10 @@ static int act_filter(struct worker *w, struct rng *rng)
 	struct path by_number = some_numbers(rng);
 	const char *dir = instance_dir(rng);
 	const char *pattern = one_in(rng, 3) ? PICK(rng, patterns) : by_number.s;
-	bool exempt = one_in(rng, 4), more = one_in(rng, 2), inject = one_in(rng, 5);
+	bool notrace = one_in(rng, 4), more = one_in(rng, 2), inject = one_in(rng, 5);
 	/* These select no function, and an empty filter means all functions: append them */
 	bool none = *pattern == '!' || strstr(pattern, "no_such");
-	struct path path = in(dir, exempt ? "set_ftrace_notrace" : "set_ftrace_filter");
+	struct path path = in(dir, notrace ? "set_ftrace_notrace" : "set_ftrace_filter");
 	int ret;
 
 	more |= none;
@@ -161,11 +161,11 @@ static int act_filter(struct worker *w, struct rng *rng)
 	if (inject)
 		fail_allocations(rng);
 	ret = more ? append(path.s, "%s\n", pattern) :
-		     put(path.s, "%s%s\n", careful && !exempt ? "1 " : "", pattern);
+		     put(path.s, "%s%s\n", careful && !notrace ? "1 " : "", pattern);
 	stop_failing();
 
 	/* A write that failed leaves the filter empty, which means all functions */
-	if ((ret || (careful && inject)) && !more && !exempt)
+	if ((ret || (careful && inject)) && !more && !notrace)
 		put(path.s, "1\n");
 
 	return ret;
