@@ -23,6 +23,9 @@ on() { [[ -n ${!1:-} && ${!1} != 0 ]]; }
 # that a test can compare the two kernels.
 on_tree() { [[ -n ${KERNEL_TREE:-} ]] && ! on STOCK; }
 
+# newer A B: true if the version A is newer than B
+newer() { [[ $1 != "$2" && $(printf '%s\n' "$1" "$2" | sort -V | tail -n 1) == "$1" ]]; }
+
 # base_version TREE: the version of a kernel tree, such as 6.12.117
 base_version()
 {
@@ -56,6 +59,9 @@ if [[ -z ${BASE:-} ]]; then
 fi
 export BASE=${BASE:-${BASES[0]}}
 [[ $BASE =~ ^[0-9]+\.[0-9]+$ ]] || die "BASE=$BASE is no version of the kernel such as 6.12"
+if on_tree && [[ -f $KERNEL_TREE/Makefile && $(base_of "$KERNEL_TREE") != "$BASE" ]]; then
+	die "BASE=$BASE, but KERNEL_TREE=$KERNEL_TREE is Linux $(base_of "$KERNEL_TREE")"
+fi
 BUILD=$SHARED/$BASE
 LOGS=$BUILD/log
 

@@ -28,9 +28,6 @@ OVERLAY_DIRS=(arch kernel include Documentation tools samples)
 MENU=kernel/trace/Kconfig.shared
 FUZZ=2
 
-# newer A B: true if the version A is newer than B
-newer() { [[ $1 != "$2" && $(printf '%s\n' "$1" "$2" | sort -V | tail -n 1) == "$1" ]]; }
-
 # series: the patch files that the base needs in order, as paths
 series()
 {
