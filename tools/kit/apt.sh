@@ -31,5 +31,6 @@ own_apt_update()
 		echo "$type [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
 			"$MIRROR $release main"
 	done > "$dir/sources.list"
-	own_apt "$dir" "$arch" -q update
+	# Otherwise apt-get succeeds without the lists if there is no network
+	own_apt "$dir" "$arch" -q -o APT::Update::Error-Mode=any update
 }
