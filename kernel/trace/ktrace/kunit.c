@@ -227,14 +227,16 @@ static struct {
 	unsigned int		returns;
 } graph;
 
-static notrace int ktrace_test_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static notrace int ktrace_test_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+				     struct ftrace_regs *fregs)
 {
 	graph.entries++;
 
 	return 1;
 }
 
-static notrace void ktrace_test_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+static notrace void ktrace_test_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+				       struct ftrace_regs *fregs)
 {
 	graph.returns++;
 }
@@ -242,7 +244,7 @@ static notrace void ktrace_test_return(struct ftrace_graph_ret *trace, struct fg
 static void start_graph(struct kunit *test)
 {
 	memset(&graph, 0, sizeof(graph));
-	/* These leave out the registers */
+	/* Linux 6.12 does not pass the registers */
 	graph.ops.entryfunc = (void *)ktrace_test_entry;
 	graph.ops.retfunc = (void *)ktrace_test_return;
 	graph.used = true;
