@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What a call of a traced function may cost, in instructions: for bench, and for the test
+# ftrace-ops-cost.
+
+# Two figures are equal if they differ by at most SAME per mille, plus one, or two above 200:
+# the number of timer interrupts may differ.
+SAME=2
+
+# same_as N [PER-MILLE]: the highest figure that is equal to N
+same_as() { echo $(( $1 + $1 * ${2:-$SAME} / 1000 + 1 + ($1 > 200) )); }
+
+# plain_limit TRACERS: the limit for a function with 2, 4, 8, 16 or 100 tracers, with the
+# multiplexer on. On Linux 7.3, a call of the sample takes 43 instructions with one tracer,
+# 42 on 6.12.
+plain_limit()
+{
+	local more=0
+	if newer "$BASE" 6.12; then more=1; fi
+	case $1 in
+	2) echo $(( 52 + more )) ;;
+	4) echo $(( 68 + more )) ;;
+	8) echo 100 ;;
+	16) echo 168 ;;
+	100) echo 840 ;;
+	esac
+}
