@@ -26,8 +26,7 @@ static const struct sample {
 	{ "livepatch-sample", "" },
 	{ "fprobe_example", "symbol=cmdline_proc_show stackdump=0 use_trace=1" },
 	{ "fprobe_example", "symbol=vfs_* stackdump=0 use_trace=1" },
-	/* A function without other kprobes: with one, the stock kernel fails to disarm it */
-	{ "kprobe_example", "symbol=version_proc_show" },
+	{ "kprobe_example", "symbol=cmdline_proc_show" },
 	{ "kretprobe_example", "func=cmdline_proc_show" },
 	{ "ftrace-ops", "nr_function_calls=100 nr_ops_relevant=2 check_count=1" },
 	{ "ftrace-ops", "nr_function_calls=100 nr_ops_relevant=5 nr_ops_irrelevant=1 check_count=1" },
