@@ -531,7 +531,8 @@ const struct kind kinds[] = {
 	{ "perf", ACTOR, 1, act_perf, ERRORS(EINVAL, ENODEV, EBUSY) },
 	{ "bpf-multi", ACTOR, 6, act_bpf_multi, ERRORS(ESRCH, EINVAL, ENOENT) },
 	{ "bpf-fentry", ACTOR, 6, act_bpf_fentry, ERRORS(ENOENT, EBUSY) },
-	{ "bpf-fentry-multi", ACTOR, 4, act_bpf_fentry_multi, ERRORS(EINVAL, EBUSY) },
+	/* EAGAIN: a link for exits with a function that is live patched, on the stock kernel, too */
+	{ "bpf-fentry-multi", ACTOR, 4, act_bpf_fentry_multi, ERRORS(EINVAL, EBUSY, EAGAIN) },
 	{ "module", ACTOR, 8, act_module, ERRORS(ENOENT, EEXIST, EBUSY, EWOULDBLOCK, ENODEV, EINTR) },
 	{ "switch", ACTOR, 8, act_switch, ERRORS(ENOENT) },
 	{ "ftrace_enabled", ACTOR, 2, act_enabled, ERRORS(EBUSY, EOPNOTSUPP) },
