@@ -28,6 +28,9 @@ struct pt_regs;
 #define KTRACE_SITE_ALTERNATIVE	3	/* ... when alternatives were applied */
 #define KTRACE_SITE_OPTIN	8	/* only traced if the kernel's command line names it */
 
+/* In the table of the kernel when it runs: the function can be traced on this machine */
+#define KTRACE_SITE_TRACEABLE	4
+
 #ifdef CONFIG_KTRACE
 extern bool ktrace_has_set;	/* under ftrace_lock */
 bool ktrace_set_allows(struct dyn_ftrace *rec);
@@ -42,6 +45,10 @@ bool ktrace_restricts(void);
 void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data), void *data);
 
 int ktrace_add_text(struct module *mod, s32 *sites, unsigned int *nr_sites);
+unsigned long ktrace_location_range(unsigned long start, unsigned long end);
+void ktrace_forget_init(void *start, void *end);
+int ktrace_make_records(void);
+int ktrace_prepare(void);
 int ktrace_site_class(unsigned long func);
 
 int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int nr);
@@ -66,8 +73,14 @@ static inline bool ktrace_allows(struct dyn_ftrace *rec) { return true; }
 static inline bool ktrace_restricts(void) { return false; }
 static inline void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data),
 				    void *data) { }
+static inline unsigned long ktrace_location_range(unsigned long start, unsigned long end)
+{
+	return 0;
+}
+static inline void ktrace_forget_init(void *start, void *end) { }
+static inline int ktrace_make_records(void) { return 0; }
+static inline int ktrace_prepare(void) { return 0; }
 static inline int ktrace_site_class(unsigned long func) { return -ENOENT; }
-static inline int arch_ktrace_prepare(void) { return 0; }
 static inline void arch_ktrace_free(struct module *mod) { }
 static inline void arch_ktrace_free_init(struct module *mod, unsigned long start,
 					 unsigned long end) { }

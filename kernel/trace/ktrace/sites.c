@@ -7,6 +7,10 @@
  * record, whose ip is the address of the function. The table is sorted when the kernel boots
  * or the module is loaded, before it becomes read-only.
  *
+ * Until a tracer starts, or a pattern or a list is asked for, nobody needs the records of the
+ * kernel: the table tells where ftrace can trace. Those of modules are made when they are
+ * loaded. ftrace keeps the kernel's in front of them, so that one page of these is made at boot.
+ *
  * Functions that mcount does not instrument because tracers call them, those of lib/, are in
  * the table, too, and so is assembly that has the calling convention of C. The kernel's command
  * line names those that are traced. The others leave the table.
@@ -39,6 +43,13 @@ struct table {
 
 static struct table kernel_table __ro_after_init;
 
+/* The records that are made at boot: one page */
+#define NR_BOOT_RECORDS		(PAGE_SIZE / sizeof(struct dyn_ftrace))
+/* The function of the last of these */
+static unsigned long last_boot_record __ro_after_init;
+/* All others are made, too. Under ftrace_lock. */
+static bool all_made;
+
 static unsigned long site_target(const s32 *site)
 {
 	return (unsigned long)site + *site;
@@ -52,6 +63,11 @@ static unsigned long site_function(const s32 *site)
 static unsigned int site_class(const s32 *site)
 {
 	return site_target(site) & KTRACE_SITE_CLASS;
+}
+
+static bool is_traceable(const s32 *site)
+{
+	return site_target(site) & KTRACE_SITE_TRACEABLE;
 }
 
 static int cmp_function(const void *func, const void *site)
@@ -194,8 +210,35 @@ static unsigned int keep_wanted(struct module *mod, s32 *sites, unsigned int nr)
 	return kept;
 }
 
+/* Both are sorted */
+static void mark_traceable(s32 *sites, const unsigned long *funcs, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; sites++) {
+		if (site_function(sites) != funcs[i])
+			continue;
+		*sites += KTRACE_SITE_TRACEABLE;
+		i++;
+	}
+}
+
+/* Keep a table of the kernel's functions, @funcs being those that can be traced */
+static int add_kernel(s32 *sites, unsigned int nr, unsigned long *funcs, unsigned int traceable)
+{
+	unsigned int nr_boot = min(traceable, NR_BOOT_RECORDS);
+
+	kernel_table = (struct table){ sites, nr };
+	pr_info("ktrace: %u of %u functions can be traced\n", traceable, nr);
+	if (!nr_boot)
+		return 0;
+
+	mark_traceable(sites, funcs, traceable);
+	last_boot_record = funcs[nr_boot - 1];
+
+	return ftrace_process_locs(NULL, funcs, funcs + nr_boot);
+}
+
 /**
- * ktrace_add_text - make records for the functions of the kernel or of a module
+ * ktrace_add_text - add the functions of the kernel or of a module to those of ftrace
  * @mod: the module, or NULL
  * @sites: its .ktrace_sites. On return, the entries of the functions that may be traced come
  *	first, sorted.
@@ -230,12 +273,119 @@ int ktrace_add_text(struct module *mod, s32 *sites, unsigned int *nr_sites)
 	traceable = arch_ktrace_traceable(mod, funcs, nr);
 	if (traceable < 0)
 		return traceable;
-	if (!mod) {
-		kernel_table = (struct table){ sites, nr };
-		pr_info("ktrace: %d of %u functions can be traced\n", traceable, nr);
+
+	return mod ? ftrace_process_locs(mod, funcs, funcs + traceable) :
+		     add_kernel(sites, nr, funcs, traceable);
+}
+
+/**
+ * ktrace_location_range - the first function that can be traced in a range of addresses
+ * @start: the first address
+ * @end: the last one
+ *
+ * Context: any.
+ *
+ * Return: address of the function, which may have no record yet; 0 if there is none in the
+ * kernel, or its init code was freed.
+ */
+unsigned long ktrace_location_range(unsigned long start, unsigned long end)
+{
+	const s32 *sites = kernel_table.sites;
+	unsigned int i = 0, after = kernel_table.nr;
+
+	while (i < after) {
+		unsigned int mid = (i + after) / 2;
+
+		if (site_function(&sites[mid]) < start)
+			i = mid + 1;
+		else
+			after = mid;
 	}
 
-	return ftrace_process_locs(mod, funcs, funcs + traceable);
+	for (; i < kernel_table.nr && site_function(&sites[i]) <= end; i++) {
+		if (is_traceable(&sites[i]))
+			return site_function(&sites[i]);
+	}
+
+	return 0;
+}
+
+/**
+ * ktrace_forget_init - do not trace functions of the kernel whose memory is freed
+ * @start: address of the first
+ * @end: behind the last
+ *
+ * Context: process context, may sleep, before the table is read-only; takes ftrace_lock.
+ */
+void __init ktrace_forget_init(void *start, void *end)
+{
+	s32 *site = kernel_table.sites;
+
+	guard(mutex)(&ftrace_lock);
+
+	for (; site < kernel_table.sites + kernel_table.nr; site++) {
+		void *func = (void *)site_function(site);
+
+		if (func >= start && func < end && is_traceable(site))
+			*site -= KTRACE_SITE_TRACEABLE;
+	}
+}
+
+/* Make the records that were not made at boot */
+static int make_records(void)
+{
+	unsigned long *funcs __free(kvfree) = NULL;
+	unsigned int nr = 0;
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (all_made || ftrace_is_dead())
+		return 0;
+
+	funcs = kvmalloc_array(kernel_table.nr, sizeof(*funcs), GFP_KERNEL);
+	if (!funcs)
+		return -ENOMEM;
+
+	for (unsigned int i = 0; i < kernel_table.nr; i++) {
+		const s32 *site = &kernel_table.sites[i];
+
+		if (is_traceable(site) && site_function(site) > last_boot_record)
+			funcs[nr++] = site_function(site);
+	}
+
+	ret = __ftrace_process_locs(NULL, funcs, funcs + nr);
+	all_made = !ret;
+
+	return ret;
+}
+
+/**
+ * ktrace_make_records - make the records of all functions of the kernel, unless this was done
+ *
+ * Who goes through the records, or counts them, calls this before.
+ *
+ * Context: process context, may sleep; takes ftrace_lock.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int ktrace_make_records(void)
+{
+	guard(mutex)(&ftrace_lock);
+
+	return make_records();
+}
+
+/**
+ * ktrace_prepare - get what the update of an ops needs
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int ktrace_prepare(void)
+{
+	return make_records() ?: arch_ktrace_prepare();
 }
 
 /* Patch what was enabled before the kernel's text could be patched */
