@@ -46,7 +46,6 @@ void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data), void *
 
 int ktrace_add_text(struct module *mod, s32 *sites, unsigned int *nr_sites);
 unsigned long ktrace_location_range(unsigned long start, unsigned long end);
-void ktrace_forget_init(void *start, void *end);
 int ktrace_make_records(void);
 int ktrace_prepare(void);
 int ktrace_site_class(unsigned long func);
@@ -77,7 +76,6 @@ static inline unsigned long ktrace_location_range(unsigned long start, unsigned 
 {
 	return 0;
 }
-static inline void ktrace_forget_init(void *start, void *end) { }
 static inline int ktrace_make_records(void) { return 0; }
 static inline int ktrace_prepare(void) { return 0; }
 static inline int ktrace_site_class(unsigned long func) { return -ENOENT; }

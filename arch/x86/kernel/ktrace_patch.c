@@ -258,7 +258,7 @@ int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned 
 
 /**
  * ktrace_resume - where to call a traced function so that its tracers are not called
- * @func: address of a function that has a record, and whose module is pinned
+ * @func: address of a function that can be traced, and whose module is pinned
  *
  * A direct call that calls the function itself has to call this. If the function needs a
  * slot, it gets one, which stays with it.

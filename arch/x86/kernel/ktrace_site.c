@@ -292,7 +292,7 @@ static void get_slot_site(struct ktrace_site *site)
 
 /**
  * ktrace_get_site - what is changed in the code of a function, or is to be
- * @func: address of a function that has a record
+ * @func: address of a function that can be traced
  * @site: is filled
  *
  * Context: any in which the function cannot go away: its module is pinned, or preemption
@@ -358,7 +358,7 @@ bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
 
 /**
  * ktrace_call_address - where the call is that a traced function executes first
- * @func: address of a function that has a record
+ * @func: address of a function that can be traced
  *
  * Context: text_mutex held.
  *
@@ -418,7 +418,7 @@ EXPORT_SYMBOL_IF_KUNIT(ktrace_untraced_code);
  *
  * Context: any.
  *
- * Return: whether it is the first one of a function that has a record, or so near behind it
+ * Return: whether it is the first one of a function that can be traced, or so near behind it
  * that a jump may be there.
  */
 bool ktrace_may_change_code(unsigned long addr)
@@ -485,7 +485,7 @@ EXPORT_SYMBOL_IF_KUNIT(ktrace_refuses_breakpoint);
 
 /**
  * ktrace_is_first_short - has the first instruction of a function one byte?
- * @func: address of a function that has a record, and is traced
+ * @func: address of a function that can be traced, and is traced
  *
  * Context: as ktrace_get_site().
  *
@@ -517,7 +517,7 @@ static bool has_endbr(unsigned long func)
  *
  * Context: any.
  *
- * Return: the function that begins at @addr, or with an ENDBR before it, and has a record;
+ * Return: the function that begins at @addr, or with an ENDBR before it, and can be traced;
  * 0 if there is none.
  */
 unsigned long ktrace_func_at(unsigned long addr)

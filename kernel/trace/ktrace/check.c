@@ -6,6 +6,7 @@
 #include <linux/cleanup.h>
 #include <linux/errno.h>
 #include <linux/ftrace.h>
+#include <linux/ktrace.h>
 
 #include "../ftrace_internal.h"
 #include "check.h"
@@ -17,12 +18,17 @@
  *
  * Context: process context, may sleep; takes ftrace_lock.
  *
- * Return: 0, or -ENOENT if the function has no record.
+ * Return: 0, -ENOENT if the function has no record, or -ENOMEM.
  */
 int ktrace_get_record(unsigned long func, struct ktrace_record *record)
 {
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
+	int ret;
+
+	ret = ktrace_make_records();
+	if (ret)
+		return ret;
 
 	guard(mutex)(&ftrace_lock);
 

@@ -8,8 +8,9 @@
  * or the module is loaded, before it becomes read-only.
  *
  * Until a tracer starts, or a pattern or a list is asked for, nobody needs the records of the
- * kernel: the table tells where ftrace can trace. Those of modules are made when they are
- * loaded. ftrace keeps the kernel's in front of them, so that one page of these is made at boot.
+ * kernel: the table tells where ftrace can trace. One page of them is made at boot, since ftrace
+ * expects one at the head of its list, in front of those of modules, which are made when they
+ * are loaded.
  *
  * Functions that mcount does not instrument because tracers call them, those of lib/, are in
  * the table, too, and so is assembly that has the calling convention of C. The kernel's command
@@ -65,9 +66,10 @@ static unsigned int site_class(const s32 *site)
 	return site_target(site) & KTRACE_SITE_CLASS;
 }
 
+/* In the kernel, whose init code may have been freed */
 static bool is_traceable(const s32 *site)
 {
-	return site_target(site) & KTRACE_SITE_TRACEABLE;
+	return site_target(site) & KTRACE_SITE_TRACEABLE && core_kernel_text(site_function(site));
 }
 
 static int cmp_function(const void *func, const void *site)
@@ -211,13 +213,15 @@ static unsigned int keep_wanted(struct module *mod, s32 *sites, unsigned int nr)
 }
 
 /* Both are sorted */
-static void mark_traceable(s32 *sites, const unsigned long *funcs, unsigned int nr)
+static void mark_traceable(struct table table, const unsigned long *funcs, unsigned int nr)
 {
-	for (unsigned int i = 0; i < nr; sites++) {
-		if (site_function(sites) != funcs[i])
+	const unsigned long *func = funcs;
+
+	for (unsigned int i = 0; i < table.nr && func < funcs + nr; i++) {
+		if (site_function(&table.sites[i]) != *func)
 			continue;
-		*sites += KTRACE_SITE_TRACEABLE;
-		i++;
+		table.sites[i] += KTRACE_SITE_TRACEABLE;
+		func++;
 	}
 }
 
@@ -231,7 +235,7 @@ static int add_kernel(s32 *sites, unsigned int nr, unsigned long *funcs, unsigne
 	if (!nr_boot)
 		return 0;
 
-	mark_traceable(sites, funcs, traceable);
+	mark_traceable(kernel_table, funcs, traceable);
 	last_boot_record = funcs[nr_boot - 1];
 
 	return ftrace_process_locs(NULL, funcs, funcs + nr_boot);
@@ -310,27 +314,6 @@ unsigned long ktrace_location_range(unsigned long start, unsigned long end)
 	return 0;
 }
 
-/**
- * ktrace_forget_init - do not trace functions of the kernel whose memory is freed
- * @start: address of the first
- * @end: behind the last
- *
- * Context: process context, may sleep, before the table is read-only; takes ftrace_lock.
- */
-void __init ktrace_forget_init(void *start, void *end)
-{
-	s32 *site = kernel_table.sites;
-
-	guard(mutex)(&ftrace_lock);
-
-	for (; site < kernel_table.sites + kernel_table.nr; site++) {
-		void *func = (void *)site_function(site);
-
-		if (func >= start && func < end && is_traceable(site))
-			*site -= KTRACE_SITE_TRACEABLE;
-	}
-}
-
 /* Make the records that were not made at boot */
 static int make_records(void)
 {
@@ -354,7 +337,7 @@ static int make_records(void)
 			funcs[nr++] = site_function(site);
 	}
 
-	ret = __ftrace_process_locs(NULL, funcs, funcs + nr);
+	ret = ftrace_add_late_records(funcs, nr);
 	all_made = !ret;
 
 	return ret;
@@ -367,7 +350,7 @@ static int make_records(void)
  *
  * Context: process context, may sleep; takes ftrace_lock.
  *
- * Return: 0, or -ENOMEM.
+ * Return: 0, or -ENOMEM. If ftrace is dead, 0, and none are made.
  */
 int ktrace_make_records(void)
 {
