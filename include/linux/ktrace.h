@@ -68,14 +68,15 @@ unsigned long ktrace_text_address(unsigned long ip);
 unsigned long ktrace_unwind_ip(unsigned long ip);
 bool ktrace_int3_handler(struct pt_regs *regs);
 #else
-static inline bool ktrace_allows(struct dyn_ftrace *rec) { return true; }
-static inline bool ktrace_restricts(void) { return false; }
-static inline void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data),
-				    void *data) { }
 static inline unsigned long ktrace_location_range(unsigned long start, unsigned long end)
 {
 	return 0;
 }
+
+static inline bool ktrace_allows(struct dyn_ftrace *rec) { return true; }
+static inline bool ktrace_restricts(void) { return false; }
+static inline void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data),
+				    void *data) { }
 static inline int ktrace_make_records(void) { return 0; }
 static inline int ktrace_prepare(void) { return 0; }
 static inline int ktrace_site_class(unsigned long func) { return -ENOENT; }
