@@ -530,7 +530,8 @@ const struct kind kinds[] = {
 	{ "fprobe", ACTOR, 8, act_fprobe, ERRORS(ENOENT, EBUSY, EINVAL, ENODEV) },
 	{ "perf", ACTOR, 1, act_perf, ERRORS(EINVAL, ENODEV, EBUSY) },
 	{ "bpf-multi", ACTOR, 6, act_bpf_multi, ERRORS(ESRCH, EINVAL, ENOENT) },
-	{ "bpf-fentry", ACTOR, 6, act_bpf_fentry, ERRORS(ENOENT, EBUSY) },
+	/* EINVAL: a module has a direct call of the function; EBUSY on Linux 6.12 */
+	{ "bpf-fentry", ACTOR, 6, act_bpf_fentry, ERRORS(ENOENT, EBUSY, EINVAL) },
 	/* EAGAIN: a link for exits with a function that is live patched, on the stock kernel, too */
 	{ "bpf-fentry-multi", ACTOR, 4, act_bpf_fentry_multi, ERRORS(EINVAL, EBUSY, EAGAIN) },
 	{ "module", ACTOR, 8, act_module, ERRORS(ENOENT, EEXIST, EBUSY, EWOULDBLOCK, ENODEV, EINTR) },
