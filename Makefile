@@ -7,7 +7,7 @@ KIT := tools/kit
 
 export SCRIPT STOCK DEBUG SELFTEST ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T CONFIG
 export KERNEL_SRC KERNEL_TREE SEED MINUTES QUICK ROUNDTRIPS FORKS
-export ARCH BITS R6 ENGINE NOPADDING GUESTS BASE
+export ARCH BITS R6 ENGINE NOPADDING GUESTS BASE DEBIAN_MIRROR
 
 .PHONY: help run test bench guest shell kselftest stress series check deb menuconfig \
 	clean distclean deps kernel rootfs bases
@@ -55,6 +55,8 @@ help:
 #:   STOCK=1            use the stock kernel
 #:   ARCH=mips          MIPS, on an emulated Malta board: run, guest, shell,
 #:                      kselftest and bench (BITS=32 or 64; R6=1: MIPS release 6)
+#:   DEBIAN_MIRROR=url  Debian's archive, for packages that are fetched and not installed
+#:                      (default: the one in apt's package sources)
 #:   ENGINE=ktrace      the kernel that traces functions without -pg (x86_64);
 #:                      bench: beside the patched kernel with -pg
 #:                      NOPADDING=1: with CONFIG_CALL_PADDING=n
