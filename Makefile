@@ -9,7 +9,7 @@ export SCRIPT STOCK DEBUG SELFTEST ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T C
 export KERNEL_SRC KERNEL_TREE SEED MINUTES QUICK ROUNDTRIPS FORKS
 export ARCH BITS R6 ENGINE NOPADDING GUESTS BASE DEBIAN_MIRROR
 
-.PHONY: help run test bench guest shell kselftest stress series check deb menuconfig \
+.PHONY: help run test test-all bench guest shell kselftest stress series check deb menuconfig \
 	clean distclean deps kernel rootfs bases
 
 help:
@@ -19,9 +19,12 @@ help:
 #:
 #:   run         install missing packages, build the patched kernel, play the RFC's
 #:               session in the guest, and compare its output
-#:   test        run all tests (T="word ...": only tests with one of these words in
-#:               their names; STOCK=fresh: run the stock kernel too, instead of
-#:               reading its results from tools/kit/tests/stock)
+#:   test        run the tests that take no longer than an hour in all, and list the
+#:               commands that run the others (T="word ...": only tests with one of
+#:               these words in their names, and nothing of them is left out;
+#:               STOCK=fresh: run the stock kernel too, instead of reading its
+#:               results from tools/kit/tests/stock)
+#:   test-all    run all tests, for hours
 #:   bench       count the instructions that tracing costs on the stock kernel and
 #:               on the patched one: tables and plots in build/BASE/bench
 #:               (QUICK=1: only the cost of a call; T=gtsc: only the cost of trace
@@ -52,11 +55,11 @@ help:
 #:                      Debian. Everything that is built for it is in build/BASE.
 #:   KERNEL_SRC=path    kernel source, a tree or a tarball; its version is the base
 #:   KERNEL_TREE=dir    use this tree and do not apply the patches
+#:   DEBIAN_MIRROR=url  Debian's archive, for packages that are fetched and not installed
+#:                      (default: the one in apt's package sources)
 #:   STOCK=1            use the stock kernel
 #:   ARCH=mips          MIPS, on an emulated Malta board: run, guest, shell,
 #:                      kselftest and bench (BITS=32 or 64; R6=1: MIPS release 6)
-#:   DEBIAN_MIRROR=url  Debian's archive, for packages that are fetched and not installed
-#:                      (default: the one in apt's package sources)
 #:   ENGINE=ktrace      the kernel that traces functions without -pg (x86_64);
 #:                      bench: beside the patched kernel with -pg
 #:                      NOPADDING=1: with CONFIG_CALL_PADDING=n
@@ -89,6 +92,10 @@ run: kernel rootfs
 
 test: deps
 	@$(KIT)/test $(T)
+
+test-all: deps
+	@$(KIT)/deps --all || :
+	@TEST_ALL=1 $(KIT)/test $(T)
 
 bench: deps
 	@$(KIT)/bench

@@ -40,12 +40,35 @@ script_output()
 	OUT=$("$@") || RC=$?
 }
 
-# not_in_ci NAME: skips the test in CI: it takes too long
-not_in_ci()
+# left_out NAME [WHAT]: says that make test leaves out the test NAME, or WHAT of it, and the
+# command that runs it
+left_out()
 {
-	on CI || return 0
-	echo "skip in CI: make test T=$1"
+	local command="make test T=$1"
+	if [[ $BASE != "${BASES[0]}" ]]; then command+=" BASE=$BASE"; fi
+	echo "skip left out: $command${2:+   # $2}"
+}
+
+# takes_long NAME: leaves the test out, unless it is named or all tests run
+takes_long()
+{
+	if on TEST_ALL; then return; fi
+	left_out "$1"
 	exit 4
+}
+
+# mips_compilers NAME: make check checks arch/mips if there are compilers for it. Installs
+# them if the test is to run whole.
+mips_compilers()
+{
+	local compiler
+	if on TEST_ALL; then "$KIT/deps" --all >&2 || :; fi
+	for compiler in mipsel-linux-gnu-gcc mips64el-linux-gnuabi64-gcc; do
+		if ! command -v $compiler > /dev/null; then
+			left_out "$1" "arch/mips: there was no $compiler"
+			return
+		fi
+	done
 }
 
 # as_stock COMMAND...: runs COMMAND with the stock kernel selected
@@ -67,8 +90,9 @@ stock_id()
 
 # stock_results NAME COMMAND...: sets STOCK_FILE to a file with the output of COMMAND on the
 # stock kernel. If tools/kit/tests/stock/BASE/NAME is of the stock kernel of this checkout (see
-# stock_id), this uses it, and neither builds the kernel nor runs COMMAND. Otherwise, or
-# with STOCK=fresh, it runs COMMAND with STOCK=1 set; the output goes to build/BASE/stock-results.
+# stock_id), this uses it, and neither builds the kernel nor runs COMMAND. Otherwise, this runs
+# COMMAND with STOCK=1 set, if the test is named, if all tests run, or with STOCK=fresh, and
+# else leaves the rest of the test out. The output goes to build/BASE/stock-results.
 # If the kernels are the same, the two outputs must be equal. COMMAND must return the status
 # of the guest.
 stock_results()
@@ -81,6 +105,11 @@ stock_results()
 		echo "stock kernel: its results are those in tools/kit/tests/stock/$BASE/$1 ($id)"
 		sed 1d "$kept" > "$STOCK_FILE"
 		return
+	fi
+	if [[ ${STOCK_RESULTS:-} != fresh ]] && ! on TEST_ALL; then
+		left_out "${KIT_TEST:-${0##*/}}" "no kept results are of this stock kernel, $id"
+		if (( FAILED )); then done_testing; fi
+		exit 4
 	fi
 	as_stock "$KIT/build"
 	as_stock "${@:2}" > "$STOCK_FILE.new" || status=$?
