@@ -15,9 +15,11 @@
 #include "ctf.h"
 
 #define POLL_MS		200
-#define MAX_FILES	1024
+/* There may be thousands of threads: they need little of it */
+#define STACK_SIZE	(256 * 1024)
 
 struct reader {
+	struct reader		*next;		/* of the same channel */
 	pthread_t		thread;
 	struct channel		*ch;
 	unsigned int		channel;
@@ -29,10 +31,16 @@ struct reader {
 	int			error;
 };
 
-static struct reader readers[MAX_FILES];
+static struct reader **readers;
 static unsigned int nr_readers;
+static struct reader **of_channel;	/* the readers of each channel */
 static struct ctf *trace;
 static atomic_bool ending, failed;
+/* Held until all files are open: before that, nothing is read */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static bool given_up;
+/* When the recording began: set before there are readers */
+static uint64_t started;
 
 /* Returns the bytes that were read, 0 if there was nothing, or a negative errno */
 static ssize_t copy(struct reader *r)
@@ -67,10 +75,13 @@ static void *read_thread(void *data)
 {
 	struct reader *r = data;
 	uint64_t end = 0;
-	bool last;
-	ssize_t n;
+	ssize_t n = 0;
+	bool last, end_now;
 
-	for (;;) {
+	pthread_mutex_lock(&gate);
+	end_now = given_up;
+	pthread_mutex_unlock(&gate);
+	while (!end_now) {
 		/* Records that were committed before @ending was set are there now */
 		last = atomic_load(&ending);
 		if (last && !end)
@@ -97,39 +108,68 @@ static void *read_thread(void *data)
 	return NULL;
 }
 
-/* When the recording began: set before there are readers */
-static uint64_t started;
+static int start_thread(struct reader *r)
+{
+	pthread_attr_t attr;
+	int ret;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	ret = -pthread_create(&r->thread, &attr, read_thread, r);
+	pthread_attr_destroy(&attr);
+	if (ret)
+		complain("%s/trace%u: no thread can be started: %s", r->ch->name, r->number,
+			 strerror(-ret));
+
+	return ret;
+}
+
+/* Returns 0, or a negative errno after a message */
+static int open_reader(struct reader *r)
+{
+	int ret;
+
+	ret = input_open(&r->in, r->ch, r->number);
+	if (ret)
+		return ret;
+	ret = complain_of(r->ch->name, ctf_open_stream(trace, &r->out, r->ch, r->channel,
+						       r->number, started));
+	if (!ret) {
+		ret = start_thread(r);
+		if (ret)
+			ctf_close_stream(&r->out, 0);
+	}
+	if (ret)
+		input_close(&r->in);
+
+	return ret;
+}
 
 static int add_reader(struct channel *ch, unsigned int channel, unsigned int number)
 {
-	struct reader *r = &readers[nr_readers];
+	struct reader *r = must(calloc(1, sizeof(*r)));
 	int ret;
 
-	if (nr_readers == MAX_FILES)
-		return complain_of(ch->name, -E2BIG);
-
-	ret = input_open(&r->in, ch, number);
-	if (ret)
-		return ret;
 	r->ch = ch;
 	r->channel = channel;
 	r->number = number;
-	ret = ctf_open_stream(trace, &r->out, ch, channel, number, started);
-	if (!ret)
-		ret = -pthread_create(&r->thread, NULL, read_thread, r);
+	ret = open_reader(r);
 	if (ret) {
-		input_close(&r->in);
-		return complain_of(ch->name, ret);
+		free(r);
+		return ret;
 	}
-	nr_readers++;
+	readers = must(realloc(readers, (nr_readers + 1) * sizeof(*readers)));
+	readers[nr_readers++] = r;
+	r->next = of_channel[channel];
+	of_channel[channel] = r;
 
 	return 0;
 }
 
 static bool has_reader(unsigned int channel, unsigned int number)
 {
-	for (unsigned int i = 0; i < nr_readers; i++) {
-		if (readers[i].channel == channel && readers[i].number == number)
+	for (struct reader *r = of_channel[channel]; r; r = r->next) {
+		if (r->number == number)
 			return true;
 	}
 
@@ -163,11 +203,18 @@ static int start_readers(struct channel *channels, unsigned int nr)
 	return ret;
 }
 
+/* The threads read, or end if @begin is false */
+static void open_gate(bool begin)
+{
+	given_up = !begin;
+	pthread_mutex_unlock(&gate);
+}
+
 /* All channels have gone, and have been read to their ends */
 static bool all_ended(void)
 {
 	for (unsigned int i = 0; i < nr_readers; i++) {
-		if (!atomic_load(&readers[i].ended))
+		if (!atomic_load(&readers[i]->ended))
 			return false;
 	}
 
@@ -190,16 +237,24 @@ static unsigned long long all_dropped(const struct stats *s)
 	return s->full + s->too_big + s->nested;
 }
 
-static void add_up(struct channel *channels, unsigned int nr, struct totals *now)
+static unsigned long long all_lost(const struct stats *s)
+{
+	return all_dropped(s) + s->overwritten;
+}
+
+static void add_readers(struct totals *now)
+{
+	for (unsigned int i = 0; i < nr_readers; i++) {
+		now->records += atomic_load(&readers[i]->out.records);
+		now->bytes += atomic_load(&readers[i]->bytes);
+	}
+}
+
+static void add_channels(struct channel *channels, unsigned int nr, struct totals *now)
 {
 	struct stats stats;
 	struct channel *ch;
 
-	*now = (struct totals){ 0 };
-	for (unsigned int i = 0; i < nr_readers; i++) {
-		now->records += atomic_load(&readers[i].out.records);
-		now->bytes += atomic_load(&readers[i].bytes);
-	}
 	for (ch = channels; ch < channels + nr; ch++) {
 		/* A channel that is set up anew under its name is another one */
 		if (!ch->gone)
@@ -214,28 +269,29 @@ static void add_up(struct channel *channels, unsigned int nr, struct totals *now
 
 /*
  * What the counters of a channel say beyond what its LOST records did: their place is not
- * known.
+ * known. The kernel tells of a lost record before the next one that it writes. If nobody has
+ * read the channel before, all that was lost before the recording belongs to it, too;
+ * else, how much of that has been told is not known.
  */
 static unsigned long long lost_elsewhere(const struct channel *ch, unsigned int channel)
 {
-	unsigned long long lost = 0;
+	unsigned long long lost = 0, lost_since = 0;
 
-	if (ch->gone)
-		return 0;
-	for (unsigned int i = 0; i < nr_readers; i++) {
-		if (readers[i].channel == channel)
-			lost += atomic_load(&readers[i].out.lost);
+	for (struct reader *r = of_channel[channel]; r; r = r->next) {
+		lost += r->out.lost;
+		lost_since += r->out.lost_since;
 	}
+	if (!ch->before.read)
+		return since(lost, all_lost(&ch->stats));
 
-	return since(lost, since(all_dropped(&ch->before), all_dropped(&ch->stats)) +
-			   since(ch->before.overwritten, ch->stats.overwritten));
+	return since(lost_since, since(all_lost(&ch->before), all_lost(&ch->stats)));
 }
 
 /* Whether it has the lowest number of those of its channel */
-static bool is_first(const struct reader *r)
+static bool is_first(const struct reader *reader)
 {
-	for (unsigned int i = 0; i < nr_readers; i++) {
-		if (readers[i].channel == r->channel && readers[i].number < r->number)
+	for (struct reader *r = of_channel[reader->channel]; r; r = r->next) {
+		if (r->number < reader->number)
 			return false;
 	}
 
@@ -279,22 +335,30 @@ static void stop_channels(struct channel *channels, unsigned int nr)
 	}
 }
 
-static void wait_and_show(struct channel *channels, unsigned int nr,
-			  const struct record_options *options)
+/*
+ * Until a signal, an error, or the end. A file that cannot be opened is an error, but the
+ * others are read on.
+ */
+static int wait_and_show(struct channel *channels, unsigned int nr,
+			 const struct record_options *options)
 {
 	uint64_t start = now_ns(), last = start, now;
-	struct totals t = { 0 };
 	unsigned long long shown = 0;
+	int ret = 0;
 
 	while (!interrupted && !atomic_load(&failed) && !all_ended()) {
+		struct totals t = { 0 };
+
 		usleep(100000);
 		now = now_ns();
 		if (options->seconds && (now - start) / 1e9 >= options->seconds)
 			break;
 		if (now - last < 1000000000)
 			continue;
-		start_readers(channels, nr);
-		add_up(channels, nr, &t);
+		if (!ret)
+			ret = start_readers(channels, nr);
+		add_readers(&t);
+		add_channels(channels, nr, &t);
 		if (!options->quiet)
 			show(&t, (now - start) / 1e9,
 			     (t.records - shown) / ((now - last) / 1e9),
@@ -302,6 +366,8 @@ static void wait_and_show(struct channel *channels, unsigned int nr,
 		shown = t.records;
 		last = now;
 	}
+
+	return ret;
 }
 
 /* Returns the error of any of them */
@@ -309,8 +375,9 @@ static int end_readers(void)
 {
 	int error = 0;
 
+	atomic_store(&ending, true);
 	for (unsigned int i = 0; i < nr_readers; i++) {
-		struct reader *r = &readers[i];
+		struct reader *r = readers[i];
 
 		pthread_join(r->thread, NULL);
 		if (!r->error)
@@ -325,20 +392,77 @@ static int end_readers(void)
 /* After the counters of the channels were read for the last time */
 static int close_streams(const struct channel *channels)
 {
+	unsigned long long unwritten = 0;
 	int error = 0, ret;
 
 	for (unsigned int i = 0; i < nr_readers; i++) {
-		struct reader *r = &readers[i];
+		struct reader *r = readers[i];
 		const struct channel *ch = &channels[r->channel];
 
 		ret = ctf_close_stream(&r->out, is_first(r) ? lost_elsewhere(ch, r->channel) : 0);
+		unwritten += r->out.unwritten;
 		/* That there is no more room was said already */
 		if (ret && !r->error)
 			error = complain_of(ch->name, ret);
 		input_close(&r->in);
 	}
+	if (unwritten)
+		complain("%llu records were read, and could not be written", unwritten);
 
 	return error;
+}
+
+static void complain_of_gone(const struct channel *channels, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		if (channels[i].gone)
+			complain("%s: has gone; it may have dropped more than was seen",
+				 channels[i].name);
+	}
+}
+
+/* Nothing was read: an old trace stays, and what channels hold stays in them */
+static void give_up(struct channel *channels, unsigned int nr)
+{
+	open_gate(false);
+	stop_channels(channels, nr);
+	for (unsigned int i = 0; i < nr_readers; i++) {
+		pthread_join(readers[i]->thread, NULL);
+		ctf_close_stream(&readers[i]->out, 0);
+		input_close(&readers[i]->in);
+	}
+	ctf_close(trace);
+}
+
+/* Open all files, and only then start what has to be started, and replace an old trace */
+static int begin(struct channel *channels, unsigned int nr, const struct record_options *options)
+{
+	int ret;
+
+	started = now_ns();
+	for (unsigned int i = 0; i < nr; i++) {
+		ret = get_stats(&channels[i], &channels[i].before);
+		if (ret)
+			return complain_of(channels[i].name, ret);
+	}
+	catch_signals();
+	trace = ctf_create(options->output, channels, nr, options->ctf2);
+	if (!trace)
+		return -EIO;
+
+	of_channel = must(calloc(nr, sizeof(*of_channel)));
+	pthread_mutex_lock(&gate);
+	ret = start_readers(channels, nr);
+	if (!ret && !options->held)
+		ret = start_channels(channels, nr);
+	if (!ret)
+		ret = ctf_publish(trace);
+	if (ret)
+		give_up(channels, nr);
+	else
+		open_gate(true);
+
+	return ret;
 }
 
 /**
@@ -354,42 +478,27 @@ static int close_streams(const struct channel *channels)
  */
 int record(struct channel *channels, unsigned int nr, const struct record_options *options)
 {
-	uint64_t start = now_ns();
-	struct totals all;
-	int ret, error;
+	struct totals all = { 0 };
+	double seconds;
+	int ret;
 
-	started = start;
-	/* Before the directory is touched */
-	for (unsigned int i = 0; i < nr; i++) {
-		ret = get_stats(&channels[i], &channels[i].before);
-		if (ret)
-			return complain_of(channels[i].name, ret);
-	}
-	trace = ctf_create(options->output, channels, nr, options->ctf2);
-	if (!trace)
-		return -EIO;
+	ret = begin(channels, nr, options);
+	if (ret)
+		return ret;
 
-	catch_signals();
-	ret = start_readers(channels, nr);
-	if (!ret && !options->held)
-		ret = start_channels(channels, nr);
-	if (!ret && !options->held)
-		wait_and_show(channels, nr, options);
-
+	if (!options->held)
+		ret = wait_and_show(channels, nr, options);
 	stop_channels(channels, nr);
-	atomic_store(&ending, true);
-	error = end_readers();
-	add_up(channels, nr, &all);
-	for (unsigned int i = 0; i < nr; i++) {
-		if (channels[i].gone)
-			complain("%s: has gone; it may have dropped more than was seen",
-				 channels[i].name);
-	}
-	error = close_streams(channels) ?: error;
+	ret = end_readers() ?: ret;
+	add_channels(channels, nr, &all);
+	complain_of_gone(channels, nr);
+	ret = close_streams(channels) ?: ret;
+	add_readers(&all);
+	if (options->kallsyms)
+		ret = ctf_save_kallsyms(trace) ?: ret;
 	ctf_close(trace);
-	if (!ret)
-		show(&all, (now_ns() - start) / 1e9, all.records / ((now_ns() - start) / 1e9),
-		     "\n");
+	seconds = (now_ns() - started) / 1e9;
+	show(&all, seconds, all.records / seconds, "\n");
 
-	return ret ?: error;
+	return ret;
 }

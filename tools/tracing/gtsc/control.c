@@ -22,7 +22,7 @@ static int read_file(const char *dir, const char *name, char *buf, size_t size)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
 	n = read(fd, buf, size - 1);
@@ -41,7 +41,7 @@ static int write_file(const char *dir, const char *name, const char *text)
 	int fd, ret = 0;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
 	if (write(fd, text, strlen(text)) < 0)
@@ -117,7 +117,7 @@ static bool is_channel(const char *dir, struct channel *ch)
 	snprintf(ch->path, sizeof(ch->path), "%s", dir);
 	if (!strncmp(dir, DEBUGFS "/", sizeof(DEBUGFS)))
 		dir += sizeof(DEBUGFS);
-	snprintf(ch->name, sizeof(ch->name), "%.*s", NAME_SIZE - 1, dir);
+	escape(ch->name, sizeof(ch->name), dir);
 	ch->headers = strstr(flags, "header");
 	ch->flight = strstr(flags, "flight");
 	ch->global = strstr(flags, "global");
@@ -135,44 +135,50 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct channel *)a)->name, ((const struct channel *)b)->name);
 }
 
-/* The channels in @dir, and @depth levels below it */
-static int look_in(const char *dir, int depth, struct channel *channels, unsigned int max)
+/* Returns a channel that is added behind the others, and filled with zeros */
+struct channel *add_channel(struct channel **channels, unsigned int *nr)
 {
+	*channels = must(realloc(*channels, (*nr + 1) * sizeof(**channels)));
+
+	return memset(&(*channels)[(*nr)++], 0, sizeof(**channels));
+}
+
+/* Add the channels in @dir, and @depth levels below it */
+static void look_in(const char *dir, int depth, struct channel **channels, unsigned int *nr)
+{
+	unsigned int first = *nr;
 	char path[MAX_PATH];
 	struct dirent *entry;
-	unsigned int nr = 0;
 	DIR *d;
 
-	if (!max)
-		return 0;
-	if (is_channel(dir, channels))
-		return 1;
+	if (is_channel(dir, add_channel(channels, nr)))
+		return;
+	--*nr;
 
 	d = depth ? opendir(dir) : NULL;
 	if (!d)
-		return 0;
+		return;
 	while ((entry = readdir(d))) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
 		if (snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name) < (int)sizeof(path))
-			nr += look_in(path, depth - 1, channels + nr, max - nr);
+			look_in(path, depth - 1, channels, nr);
 	}
 	closedir(d);
-	qsort(channels, nr, sizeof(*channels), by_name);
-
-	return nr;
+	qsort(*channels + first, *nr - first, sizeof(**channels), by_name);
 }
 
 /**
- * find_channels - the channels of a trace
+ * find_channels - add the channels of a trace to others
  * @what: ROOT/TRACE, ROOT/TRACE/CHANNEL or a directory
- * @channels: filled in
- * @max: how many there is room for
+ * @channels: the others; may move
+ * @nr: their number
  *
- * Return: their number, 0 if there is no such trace.
+ * Return: how many were added, 0 if there is no such trace.
  */
-int find_channels(const char *what, struct channel *channels, unsigned int max)
+unsigned int find_channels(const char *what, struct channel **channels, unsigned int *nr)
 {
+	unsigned int first = *nr;
 	char path[MAX_PATH];
 	size_t len;
 
@@ -182,13 +188,15 @@ int find_channels(const char *what, struct channel *channels, unsigned int max)
 	for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
 		path[len - 1] = '\0';
 
-	return look_in(path, 1, channels, max);
+	look_in(path, 1, channels, nr);
+
+	return *nr - first;
 }
 
 /* All channels that there are: two or three levels below the root of debugfs */
-int find_all(struct channel *channels, unsigned int max)
+void find_all(struct channel **channels, unsigned int *nr)
 {
-	return look_in(DEBUGFS, 3, channels, max);
+	look_in(DEBUGFS, 3, channels, nr);
 }
 
 int get_state(const struct channel *ch, char *state, size_t size)

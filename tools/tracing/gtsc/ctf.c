@@ -5,20 +5,20 @@
  * is the event header. What was lost ends a packet; the count of the next one has it.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "ctf.h"
+#include "output.h"
 
 struct ctf {
-	const char	*dir;		/* NULL: the standard output */
+	bool		has_dir;	/* else it goes to the standard output */
+	struct output	output;
 	uint8_t		uuid[16];
 	/* Packets of different threads do not mix in the standard output */
 	pthread_mutex_t	lock;
@@ -31,16 +31,19 @@ struct run {
 	uint64_t	nr, first, last;
 };
 
-static int write_all(int fd, struct iovec *iov, int nr)
+/* @done: bytes that were written, also if it fails */
+static int write_all(int fd, struct iovec *iov, int nr, size_t *done)
 {
 	ssize_t n;
 
+	*done = 0;
 	while (nr) {
 		n = writev(fd, iov, nr);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n ? -errno : -EIO;
+		*done += n;
 		for (; nr && (size_t)n >= iov->iov_len; iov++, nr--)
 			n -= iov->iov_len;
 		if (nr) {
@@ -50,6 +53,23 @@ static int write_all(int fd, struct iovec *iov, int nr)
 	}
 
 	return 0;
+}
+
+/* All of it or nothing, if @fd is a file: half a packet makes the trace unreadable */
+static int write_whole(int fd, struct iovec *iov, int nr)
+{
+	size_t done;
+	off_t start;
+	int ret;
+
+	ret = write_all(fd, iov, nr, &done);
+	if (!ret || !done)
+		return ret;
+	start = lseek(fd, -(off_t)done, SEEK_CUR);
+	if (start >= 0 && ftruncate(fd, start))
+		complain("half a packet cannot be removed: %s", strerror(errno));
+
+	return ret;
 }
 
 static int write_packet(struct ctf_stream *s, const struct run *run)
@@ -66,17 +86,21 @@ static int write_packet(struct ctf_stream *s, const struct run *run)
 	packet->content_size = (sizeof(*packet) + run->content) * 8;
 	packet->packet_size = (sizeof(*packet) + len) * 8;
 	packet->events_discarded = s->discarded;
-	if (s->ctf->dir) {
-		ret = write_all(s->fd, iov, len ? 2 : 1);
+	if (s->ctf->has_dir) {
+		ret = write_whole(s->fd, iov, len ? 2 : 1);
 	} else {
 		pthread_mutex_lock(&s->ctf->lock);
-		ret = write_all(s->fd, iov, len ? 2 : 1);
+		ret = write_whole(s->fd, iov, len ? 2 : 1);
 		pthread_mutex_unlock(&s->ctf->lock);
 	}
+	if (ret)
+		return ret;
 	packet->packet_seq_num++;
+	s->last_size = sizeof(*packet) + len;
+	s->last_nr = run->nr;
 	atomic_fetch_add_explicit(&s->records, run->nr, memory_order_relaxed);
 
-	return ret;
+	return 0;
 }
 
 /*
@@ -142,8 +166,26 @@ static void take_lost(struct ctf_stream *s, const struct gtsc_record_header *h)
 		return;
 	memcpy(&nr, h + 1, sizeof(nr));
 	s->discarded += nr;
+	s->lost += nr;
 	if (h->time >= s->start)
-		atomic_fetch_add_explicit(&s->lost, nr, memory_order_relaxed);
+		s->lost_since += nr;
+}
+
+/* Records that were read, and cannot be written */
+static void lose(struct ctf_stream *s, uint64_t nr)
+{
+	s->discarded += nr;
+	s->unwritten += nr;
+}
+
+static int write_run(struct ctf_stream *s, const struct run *run)
+{
+	int ret = 0;
+
+	if (s->discarded > s->packet.events_discarded)
+		ret = write_lost(s, run->first);
+
+	return ret ?: write_packet(s, run);
 }
 
 /**
@@ -152,6 +194,8 @@ static void take_lost(struct ctf_stream *s, const struct gtsc_record_header *h)
  * @records: the records, aligned to 8 bytes; the type of some of them is changed
  * @len: bytes
  *
+ * After an error, the other records are counted as lost.
+ *
  * Return: the bytes of all whole records, or a negative errno.
  */
 ssize_t ctf_write(struct ctf_stream *s, uint8_t *records, size_t len)
@@ -159,21 +203,18 @@ ssize_t ctf_write(struct ctf_stream *s, uint8_t *records, size_t len)
 	uint8_t *p = records, *end = records + len;
 	const struct gtsc_record_header *h;
 	struct run run;
-	int ret;
+	int ret = 0;
 
 	for (;;) {
 		p = find_run(s->ch, p, end - p, &run);
-		ret = 0;
-		if (run.nr && s->discarded > s->packet.events_discarded)
-			ret = write_lost(s, run.first);
 		if (run.nr && !ret)
-			ret = write_packet(s, &run);
-		if (ret)
-			return ret;
+			ret = write_run(s, &run);
+		if (run.nr && ret)
+			lose(s, run.nr);
 
 		h = (const struct gtsc_record_header *)p;
 		if ((size_t)(end - p) < sizeof(*h) || record_size(h->len) > (uint64_t)(end - p))
-			return p - records;
+			return ret ?: p - records;
 		take_lost(s, h);
 		p += record_size(h->len);
 	}
@@ -181,19 +222,19 @@ ssize_t ctf_write(struct ctf_stream *s, uint8_t *records, size_t len)
 
 static int make_file(struct ctf_stream *s, unsigned int channel, unsigned int number)
 {
-	char path[MAX_PATH + NAME_SIZE + 64], name[NAME_SIZE];
+	char file[NAME_SIZE + 32], name[NAME_SIZE];
 
 	for (size_t i = 0; i < sizeof(name); i++)
 		name[i] = s->ch->name[i] == '/' ? '_' : s->ch->name[i];
-	snprintf(path, sizeof(path), "%s/%s_%u", s->ctf->dir, name, number);
-	s->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (s->fd < 0 && errno == EEXIST) {
+	snprintf(file, sizeof(file), "%s_%u", name, number);
+	s->fd = output_create(&s->ctf->output, file);
+	if (s->fd == -EEXIST) {
 		/* a/b_c and a_b/c */
-		snprintf(path, sizeof(path), "%s/%s.%u_%u", s->ctf->dir, name, channel, number);
-		s->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		snprintf(file, sizeof(file), "%s.%u_%u", name, channel, number);
+		s->fd = output_create(&s->ctf->output, file);
 	}
 
-	return s->fd < 0 ? -errno : 0;
+	return s->fd < 0 ? s->fd : 0;
 }
 
 int ctf_open_stream(struct ctf *ctf, struct ctf_stream *s, const struct channel *ch,
@@ -210,118 +251,67 @@ int ctf_open_stream(struct ctf *ctf, struct ctf_stream *s, const struct channel 
 	s->packet.cpu_id = ch->global ? 0 : number;
 	s->fd = STDOUT_FILENO;
 
-	return ctf->dir ? make_file(s, channel, number) : 0;
+	return ctf->has_dir ? make_file(s, channel, number) : 0;
 }
 
-/*
- * An empty packet is the end of the stream: it tells a recording that was cut off from one
- * that is whole. A stream without a packet needs none. @lost: records of which no place is
- * known.
+/* The end takes the place of the last packet, whose records are lost, too */
+static void end_over_last(struct ctf_stream *s, uint64_t time)
+{
+	off_t end;
+
+	if (!s->last_size || lseek(s->fd, -(off_t)s->last_size, SEEK_CUR) < 0)
+		return;
+	atomic_fetch_sub_explicit(&s->records, s->last_nr, memory_order_relaxed);
+	lose(s, s->last_nr);
+	s->packet.packet_seq_num--;
+	write_lost(s, time);
+	end = lseek(s->fd, 0, SEEK_CUR);
+	if (end >= 0 && ftruncate(s->fd, end))
+		complain("%s: a packet cannot be removed: %s", s->ch->name, strerror(errno));
+}
+
+/**
+ * ctf_close_stream - end a stream
+ * @s: the stream
+ * @lost: how many records were lost of which no place is known
+ *
+ * An empty packet is the end: it tells a recording that was cut off from one that is whole.
+ * A stream without a packet needs none.
+ *
+ * Return: 0, or a negative errno.
  */
 int ctf_close_stream(struct ctf_stream *s, uint64_t lost)
 {
+	uint64_t time = s->packet.packet_seq_num ? s->packet.timestamp_end : now_ns();
 	int ret = 0;
 
 	s->discarded += lost;
 	if (s->packet.packet_seq_num || s->discarded)
-		ret = write_lost(s, s->packet.packet_seq_num ? s->packet.timestamp_end :
-						       now_ns());
-	if (s->ctf->dir && close(s->fd) && !ret)
+		ret = write_lost(s, time);
+	if (!s->ctf->has_dir)
+		return ret;
+	if (ret)
+		end_over_last(s, time);
+	if (close(s->fd) && !ret)
 		ret = -errno;
 
 	return ret;
 }
 
-static bool is_stream(int dir, const char *name)
+static int write_metadata_file(struct output *output, const struct metadata *m, bool ctf2)
 {
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	uint32_t magic;
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = read(fd, &magic, sizeof(magic));
-	close(fd);
-
-	/* A CPU that has written nothing has an empty one */
-	return !n || (n == sizeof(magic) &&
-		      (magic == CTF_MAGIC || magic == __builtin_bswap32(CTF_MAGIC)));
-}
-
-/* A trace that gtsc wrote gives way to a new one; other files in its directory stay */
-static void remove_old(const char *dir)
-{
-	struct dirent *entry;
-	DIR *d = opendir(dir);
-	const char *end;
-
-	while (d && (entry = readdir(d))) {
-		end = strrchr(entry->d_name, '_');
-		if ((end && end[1] && !end[1 + strspn(end + 1, "0123456789")] &&
-		     is_stream(dirfd(d), entry->d_name)) ||
-		    !strcmp(entry->d_name, "metadata") || !strcmp(entry->d_name, KALLSYMS_NAME))
-			unlinkat(dirfd(d), entry->d_name, 0);
-	}
-	if (d)
-		closedir(d);
-}
-
-static bool is_empty(const char *dir)
-{
-	DIR *d = opendir(dir);
-	struct dirent *entry;
-	bool empty = d;
-
-	while (d && (entry = readdir(d)))
-		empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	if (d)
-		closedir(d);
-
-	return empty;
-}
-
-static int make_directory(const char *dir)
-{
-	struct stat st;
-
-	if (!mkdir(dir, 0700))
-		return 0;
-	if (errno != EEXIST)
-		return complain_of(dir, -errno);
-	if (stat(dir, &st))
-		return complain_of(dir, -errno);
-	if (!S_ISDIR(st.st_mode)) {
-		complain("%s: exists, and is not a directory", dir);
-		return -ENOTDIR;
-	}
-	if (is_our_trace(dir)) {
-		remove_old(dir);
-	} else if (!is_empty(dir)) {
-		complain("%s: is not empty, and not a trace that gtsc has written", dir);
-		return -ENOTEMPTY;
-	}
-	if (chmod(dir, 0700))
-		return complain_of(dir, -errno);
-
-	return 0;
-}
-
-static int write_metadata_file(const char *dir, const struct metadata *m, bool ctf2)
-{
-	char path[MAX_PATH + 16];
-	FILE *f;
 	int fd, ret;
+	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/metadata", dir);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	f = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!f)
-		return complain_of(path, -errno);
+	fd = output_create(output, "metadata");
+	if (fd < 0)
+		return fd;
+	f = must(fdopen(fd, "w"));
 	ret = write_metadata(f, m, ctf2);
 	if (fclose(f) && !ret)
 		ret = -errno;
 
-	return complain_of(path, ret);
+	return ret;
 }
 
 static int write_metadata_packet(const struct metadata *m, bool ctf2)
@@ -331,7 +321,7 @@ static int write_metadata_packet(const struct metadata *m, bool ctf2)
 	};
 	struct iovec iov[2] = { { &packet, CTF_METADATA_PACKET } };
 	char *text = NULL;
-	size_t len;
+	size_t len, done;
 	FILE *f;
 	int ret;
 
@@ -340,12 +330,14 @@ static int write_metadata_packet(const struct metadata *m, bool ctf2)
 		return -errno;
 	ret = write_metadata(f, m, ctf2);
 	fclose(f);
+	if (!ret && len > UINT32_MAX / 8 - CTF_METADATA_PACKET)
+		ret = -EFBIG;
 	memcpy(packet.uuid, m->uuid, sizeof(packet.uuid));
 	packet.content_size = (CTF_METADATA_PACKET + len) * 8;
 	packet.packet_size = packet.content_size;
 	iov[1] = (struct iovec){ text, len };
 	if (!ret)
-		ret = write_all(STDOUT_FILENO, iov, 2);
+		ret = write_all(STDOUT_FILENO, iov, 2, &done);
 	free(text);
 
 	return complain_of("standard output", ret);
@@ -378,11 +370,16 @@ struct ctf *ctf_create(const char *output, const struct channel *channels, unsig
 	make_uuid(ctf->uuid);
 	memcpy(m.uuid, ctf->uuid, sizeof(m.uuid));
 	pthread_mutex_init(&ctf->lock, NULL);
-	if (!strcmp(output, "-")) {
+	ctf->has_dir = strcmp(output, "-");
+	if (!ctf->has_dir) {
 		ret = write_metadata_packet(&m, ctf2);
 	} else {
-		ctf->dir = output;
-		ret = make_directory(output) ?: write_metadata_file(output, &m, ctf2);
+		ret = output_open(&ctf->output, output);
+		if (!ret) {
+			ret = complain_of(output, write_metadata_file(&ctf->output, &m, ctf2));
+			if (ret)
+				output_close(&ctf->output);
+		}
 	}
 	if (!ret)
 		return ctf;
@@ -391,7 +388,53 @@ struct ctf *ctf_create(const char *output, const struct channel *channels, unsig
 	return NULL;
 }
 
+/* An old trace in the directory gives way to this one. Returns an errno after a message. */
+int ctf_publish(struct ctf *ctf)
+{
+	return ctf->has_dir ? output_publish(&ctf->output) : 0;
+}
+
+static int copy_file(int from, int to)
+{
+	char buf[65536];
+	ssize_t n;
+
+	while ((n = read(from, buf, sizeof(buf))) > 0) {
+		struct iovec iov = { buf, n };
+		size_t done;
+		int ret = write_all(to, &iov, 1, &done);
+
+		if (ret)
+			return ret;
+	}
+
+	return n ? -errno : 0;
+}
+
+/* The names of the functions, so that the trace can be printed on another machine */
+int ctf_save_kallsyms(struct ctf *ctf)
+{
+	int from, to, ret;
+
+	if (!ctf->has_dir)
+		return 0;
+	from = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return complain_of("/proc/kallsyms", -errno);
+	to = output_create(&ctf->output, KALLSYMS_NAME);
+	ret = to < 0 ? to : copy_file(from, to);
+	close(from);
+	if (to >= 0 && close(to) && !ret)
+		ret = -errno;
+	if (ret && to >= 0)
+		unlinkat(ctf->output.dir, KALLSYMS_NAME, 0);
+
+	return complain_of(KALLSYMS_NAME, ret);
+}
+
 void ctf_close(struct ctf *ctf)
 {
+	if (ctf->has_dir)
+		output_close(&ctf->output);
 	free(ctf);
 }

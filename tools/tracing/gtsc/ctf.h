@@ -14,9 +14,6 @@
 #define CTF_METADATA_MAGIC	0x75d11d57U
 #define CTF_UUID_TEXT		37
 
-/* Where babeltrace2 does not take it for a stream: it passes over hidden files */
-#define KALLSYMS_NAME		".kallsyms"
-
 /* In the byte order of the machine, as all of a packet */
 struct ctf_packet {
 	uint32_t	magic;
@@ -55,9 +52,13 @@ struct ctf_stream {
 	const struct channel	*ch;
 	int			fd;
 	struct ctf_packet	packet;		/* the last one, or the first to be */
+	size_t			last_size;	/* bytes of the last packet */
+	uint64_t		last_nr;	/* records in it */
 	uint64_t		discarded;
-	/* Lost since @start */
-	atomic_ullong		records, lost;
+	atomic_ullong		records;	/* that were written */
+	uint64_t		unwritten;	/* that were read, and could not be written */
+	/* Of LOST records: all, and of a time after @start */
+	uint64_t		lost, lost_since;
 	uint64_t		start;
 };
 
@@ -67,6 +68,8 @@ int ctf_open_stream(struct ctf *ctf, struct ctf_stream *s, const struct channel 
 		    unsigned int channel, unsigned int number, uint64_t start);
 ssize_t ctf_write(struct ctf_stream *s, uint8_t *records, size_t len);
 int ctf_close_stream(struct ctf_stream *s, uint64_t lost);
+int ctf_publish(struct ctf *ctf);
+int ctf_save_kallsyms(struct ctf *ctf);
 void ctf_close(struct ctf *ctf);
 
 /* What the metadata says; the channels are those of the trace */
@@ -74,12 +77,12 @@ struct metadata {
 	uint8_t		uuid[16];
 	int64_t		clock_offset;
 	unsigned int	nr;
-	struct channel	*channels;	/* MAX_CHANNELS of them */
+	struct channel	*channels;
 };
 
 void make_uuid(uint8_t *uuid);
 int write_metadata(FILE *out, const struct metadata *m, bool ctf2);
 int parse_metadata(char *text, struct metadata *m);
-bool is_our_trace(const char *dir);
+bool is_our_metadata(FILE *f);
 
 #endif /* GTSC_CTF_H */

@@ -8,36 +8,26 @@
 #include <byteswap.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "reader.h"
 
 /* What a pipe gives in this time is sorted, but no more than so much of it */
 #define BATCH_MS	20
 #define BATCH_SIZE	(8 * 1024 * 1024)
-#define MAX_METADATA	(4 * 1024 * 1024)
 #define POLL_MS		200
 
 static struct stream **streams;
 static unsigned int nr_streams;
 
 /* Of a trace that was recorded */
-static struct channel recorded[MAX_CHANNELS];
-static struct metadata meta = { .channels = recorded };
-
-static void *must(void *p)
-{
-	if (!p) {
-		complain("out of memory");
-		exit(1);
-	}
-
-	return p;
-}
+static struct metadata meta;
 
 static struct stream *new_stream(void)
 {
@@ -123,43 +113,41 @@ static int use_metadata(char *text, const char *name, const struct print_options
 
 /* A recorded trace */
 
-static int read_metadata(const char *dir, const struct print_options *options)
+static int read_metadata(int dir, const char *name, const struct print_options *options)
 {
-	char path[MAX_PATH + 16], *text = must(malloc(MAX_METADATA));
-	size_t len;
+	int fd = open_regular(dir, "metadata"), ret;
+	struct stat st;
+	char *text;
 	FILE *f;
-	int ret;
 
-	snprintf(path, sizeof(path), "%s/metadata", dir);
-	f = fopen(path, "re");
-	if (!f) {
-		free(text);
-		return complain_of(path, -errno);
-	}
-	len = fread(text, 1, MAX_METADATA - 1, f);
-	text[len] = '\0';
+	if (fd < 0 || fstat(fd, &st))
+		return complain_of(name, fd < 0 ? fd : -errno);
+	f = must(fdopen(fd, "r"));
+	text = must(malloc(st.st_size + 1));
+	text[fread(text, 1, st.st_size, f)] = '\0';
 	fclose(f);
-	ret = use_metadata(text, dir, options);
+	ret = use_metadata(text, name, options);
 	free(text);
 
 	return ret;
 }
 
-static int open_files(const char *dir)
+/* Closes @dir */
+static int open_files(int dir, const char *name)
 {
 	struct dirent *entry;
 	struct stream *s;
 	int ret = 0;
 	DIR *d;
 
-	d = opendir(dir);
+	d = fdopendir(dir);
 	if (!d)
-		return complain_of(dir, -errno);
+		return complain_of(name, -errno);
 	while (!ret && (entry = readdir(d))) {
 		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "metadata"))
 			continue;
 		s = new_stream();
-		ret = open_packet_file(s, &meta, dir, entry->d_name);
+		ret = open_packet_file(s, &meta, dir, name, entry->d_name);
 		if (ret)
 			free(streams[--nr_streams]);
 		if (ret == -ENODATA)
@@ -173,15 +161,12 @@ static int open_files(const char *dir)
 }
 
 /* The names are those of the machine that was traced, if they were recorded */
-static void use_kallsyms(const char *dir)
+static void use_kallsyms(int dir)
 {
-	static char path[MAX_PATH + 16];
+	int fd = kallsyms_file ? -1 : open_regular(dir, KALLSYMS_NAME);
 
-	if (kallsyms_file)
-		return;
-	snprintf(path, sizeof(path), "%s/" KALLSYMS_NAME, dir);
-	if (!access(path, R_OK))
-		kallsyms_file = path;
+	if (fd >= 0)
+		kallsyms_file = must(fdopen(fd, "r"));
 }
 
 /**
@@ -195,10 +180,17 @@ static void use_kallsyms(const char *dir)
 int print_directory(const char *name, const struct print_options *options)
 {
 	unsigned long long nr, lost;
-	int ret;
+	int ret, dir;
 
-	use_kallsyms(name);
-	ret = read_metadata(name, options) ?: open_files(name);
+	dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return complain_of(name, -errno);
+	use_kallsyms(dir);
+	ret = read_metadata(dir, name, options);
+	if (ret)
+		close(dir);
+	else
+		ret = open_files(dir, name);
 	if (ret)
 		return ret;
 
@@ -241,6 +233,9 @@ static int read_metadata_packet(const uint8_t *start, size_t have,
 	char *text;
 	int ret;
 
+	/* A stream has it once: the channels are in use */
+	if (meta.nr)
+		return -EBADMSG;
 	memcpy(&packet, start, have);
 	ret = read_all((uint8_t *)&packet + have, CTF_METADATA_PACKET - have);
 	if (ret)
@@ -253,7 +248,7 @@ static int read_metadata_packet(const uint8_t *start, size_t have,
 	}
 	content /= 8;
 	size /= 8;
-	if (content < CTF_METADATA_PACKET || size < content || size > MAX_METADATA)
+	if (content < CTF_METADATA_PACKET || size < content)
 		return -EBADMSG;
 
 	text = must(malloc(size - CTF_METADATA_PACKET + 1));
@@ -272,7 +267,7 @@ static struct stream *stream_of(const struct ctf_packet *packet)
 
 	for (unsigned int i = 0; i < nr_streams; i++) {
 		s = streams[i];
-		if (s->ch == &recorded[packet->stream_id] &&
+		if (s->ch == &meta.channels[packet->stream_id] &&
 		    s->number == packet->stream_instance_id)
 			return s;
 	}
@@ -448,18 +443,20 @@ static bool wait_for_records(void)
 	return any;
 }
 
-static void follow(struct channel *channels, unsigned int nr,
-		   const struct print_options *options)
+/* Returns the error of a file that cannot be opened, if one comes: it goes on without it */
+static int follow(struct channel *channels, unsigned int nr,
+		  const struct print_options *options)
 {
 	uint64_t start = now_ns(), looked = start, now;
+	int ret = 0;
 
 	while (!interrupted && !ferror(options->out) && wait_for_records()) {
 		now = now_ns();
 		if (options->seconds && (now - start) / 1e9 >= options->seconds)
 			break;
 		/* A CPU may have come */
-		if (now - looked > 1000000000) {
-			add_streams(channels, nr);
+		if (!ret && now - looked > 1000000000) {
+			ret = add_streams(channels, nr);
 			looked = now;
 		}
 		/* The end of a plain file is always ready */
@@ -467,6 +464,8 @@ static void follow(struct channel *channels, unsigned int nr,
 			usleep(10000);
 	}
 	print_now(options);
+
+	return ret;
 }
 
 /**
@@ -484,17 +483,17 @@ int print_channels(struct channel *channels, unsigned int nr,
 	int ret;
 
 	ret = add_streams(channels, nr);
-	if (ret)
-		return ret;
-
-	if (options->wall_clock)
-		print_offset = wall_clock_offset();
-	if (options->follow)
-		catch_signals();
-	print_now(options);
-	if (options->follow)
-		follow(channels, nr, options);
-	ret = any_damaged(&lost) ? -EIO : 0;
+	if (!ret) {
+		if (options->wall_clock)
+			print_offset = wall_clock_offset();
+		if (options->follow)
+			catch_signals();
+		print_now(options);
+		if (options->follow)
+			ret = follow(channels, nr, options);
+		if (any_damaged(&lost))
+			ret = -EIO;
+	}
 	/* The module of a channel that is open cannot be removed */
 	for (unsigned int i = 0; i < nr_streams; i++)
 		input_close(&streams[i]->in);

@@ -154,17 +154,17 @@ static void print_number(const struct field *f, uint64_t x, FILE *out)
 		fprintf(out, "%" PRIu64, x);
 }
 
-/* In quotes; what would break the line, or the quotes, as C writes it */
+/* In quotes; what would break the line, the quotes or the terminal, as C writes it */
 static void print_string(const uint8_t *p, unsigned int len, FILE *out)
 {
 	fputc('"', out);
 	for (; len && *p; p++, len--) {
 		if (*p == '"' || *p == '\\')
 			fprintf(out, "\\%c", *p);
-		else if (*p < ' ' || *p == 0x7f)
-			fprintf(out, "\\x%02x", *p);
+		else if (*p == '\t')
+			fputs("\\x09", out);
 		else
-			fputc(*p, out);
+			put_escaped(p, 1, out);
 	}
 	fputc('"', out);
 }

@@ -99,9 +99,10 @@ GTSC_FORMAT(text, "text, a line for each record")
 	const char *p = item->data;
 
 	print_where(item, out);
-	fwrite(p, len, 1, out);
-	if (!len || p[len - 1] != '\n')
-		fputc('\n', out);
+	if (len && p[len - 1] == '\n')
+		len--;
+	put_escaped(p, len, out);
+	fputc('\n', out);
 }
 
 GTSC_FORMAT(raw, "the bytes as they are")
@@ -156,7 +157,7 @@ struct symbol {
 	char		*name;
 };
 
-const char *kallsyms_file;	/* NULL: /proc/kallsyms */
+FILE *kallsyms_file;	/* NULL: /proc/kallsyms */
 static struct symbol *symbols;
 static size_t nr_symbols;
 
@@ -170,7 +171,7 @@ static int by_address(const void *a, const void *b)
 static void load_symbols(void)
 {
 	static bool loaded;
-	char line[512], name[256], type;
+	char line[512], text[256], name[256], type;
 	size_t room = 0;
 	unsigned long long address;
 	FILE *f;
@@ -179,19 +180,18 @@ static void load_symbols(void)
 		return;
 	loaded = true;
 
-	f = fopen(kallsyms_file ?: "/proc/kallsyms", "re");
+	f = kallsyms_file ?: fopen("/proc/kallsyms", "re");
 	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llx %c %255s", &address, &type, name) != 3 ||
+		if (sscanf(line, "%llx %c %255s", &address, &type, text) != 3 ||
 		    !address || !strchr("tTwW", type))
 			continue;
 		if (nr_symbols == room) {
 			room = room ? room * 2 : 65536;
-			symbols = realloc(symbols, room * sizeof(*symbols));
-			if (!symbols)
-				exit(1);
+			symbols = must(realloc(symbols, room * sizeof(*symbols)));
 		}
 		symbols[nr_symbols].address = address;
-		symbols[nr_symbols++].name = strdup(name);
+		escape(name, sizeof(name), text);
+		symbols[nr_symbols++].name = must(strdup(name));
 	}
 	if (f)
 		fclose(f);

@@ -13,42 +13,64 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ctf.h"
+#include "gtsc.h"
 
 #define MODULE		"gtsc_functions"
 #define CHANNEL		"gtsc/functions"
 /* Sub-buffers for each CPU: enough for a burst of calls, until the reader has its turn */
 #define NR_SUB		64
+/* Of a string parameter of a module */
+#define MAX_PARAMETER	1024
 
-static struct channel channel;
+static struct channel *channel;
 
-/* Runs modprobe; @said gets what it says. Returns its status */
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -1;
+	}
+
+	return status;
+}
+
+/*
+ * Runs modprobe; @said gets what it says. Returns its status. Signals of the terminal do not
+ * reach it: they would end it when it has loaded the module.
+ */
 static int run_modprobe(char **argv, char *said, size_t size)
 {
-	int pipes[2], status = -1;
+	int pipes[2];
 	size_t have = 0;
 	ssize_t n;
 	pid_t pid;
 
-	if (pipe2(pipes, O_CLOEXEC))
+	if (pipe2(pipes, O_CLOEXEC)) {
+		snprintf(said, size, "%s", strerror(errno));
 		return -1;
+	}
 	pid = fork();
 	if (!pid) {
+		setpgid(0, 0);
 		dup2(pipes[1], STDERR_FILENO);
 		execvp(argv[0], argv);
 		dprintf(STDERR_FILENO, "%s: %s", argv[0], strerror(errno));
 		_exit(127);
 	}
 	close(pipes[1]);
-	while (have < size - 1 && (n = read(pipes[0], said + have, size - 1 - have)) > 0)
-		have += n;
+	while (have < size - 1) {
+		n = read(pipes[0], said + have, size - 1 - have);
+		if (!n || (n < 0 && errno != EINTR))
+			break;
+		have += n > 0 ? n : 0;
+	}
 	said[have] = '\0';
 	said[strcspn(said, "\n")] = '\0';
 	close(pipes[0]);
-	if (pid > 0)
-		waitpid(pid, &status, 0);
 
-	return status;
+	return pid < 0 ? -1 : wait_for(pid);
 }
 
 /* Whether a function that can be traced matches; also if that cannot be known */
@@ -109,13 +131,31 @@ static char *make_parameter(char **patterns)
 	return text;
 }
 
+static bool is_loaded(void)
+{
+	return !access("/sys/module/" MODULE, F_OK);
+}
+
+static bool loading;
+
+/* At every exit. An open file of the channel would keep the module. */
+static void remove_module(void)
+{
+	if (!loading)
+		return;
+	loading = false;
+	syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
+	if (syscall(SYS_delete_module, MODULE, O_NONBLOCK))
+		complain("the module " MODULE " cannot be removed: %s", strerror(errno));
+}
+
 static int load_module(char **patterns, bool flight)
 {
 	char nr_sub[32], flight_parameter[16], said[1024];
 	char *argv[6] = { "modprobe", MODULE, nr_sub, flight_parameter };
 	int status;
 
-	if (!access("/sys/module/" MODULE, F_OK)) {
+	if (is_loaded()) {
 		complain("the module " MODULE " is loaded: rmmod it, or gtsc print --follow "
 			 CHANNEL);
 		return -EEXIST;
@@ -124,42 +164,22 @@ static int load_module(char **patterns, bool flight)
 	snprintf(nr_sub, sizeof(nr_sub), "nr_sub=%u", NR_SUB);
 	snprintf(flight_parameter, sizeof(flight_parameter), "flight=%d", flight);
 	argv[4] = make_parameter(patterns);
+	if (argv[4] && strlen(strchr(argv[4], '=') + 1) > MAX_PARAMETER) {
+		complain("-f: all patterns together are longer than %u bytes", MAX_PARAMETER);
+		free(argv[4]);
+		return -E2BIG;
+	}
 	status = run_modprobe(argv, said, sizeof(said));
 	free(argv[4]);
+	/* A signal can have ended modprobe when it had loaded the module */
+	loading = !status || is_loaded();
+	atexit(remove_module);
+	if (interrupted) {
+		complain("interrupted before the functions were traced");
+		return -EINTR;
+	}
 
 	return status ? complain_of_module(patterns, said) : 0;
-}
-
-static void remove_module(void)
-{
-	if (syscall(SYS_delete_module, MODULE, O_NONBLOCK))
-		complain("the module " MODULE " cannot be removed: %s", strerror(errno));
-}
-
-/* The names of the functions, so that the trace can be printed on another machine */
-static int save_kallsyms(const char *dir)
-{
-	char path[MAX_PATH + 16], buf[65536];
-	int from, to, ret = 0;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "%s/" KALLSYMS_NAME, dir);
-	from = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (from < 0 || to < 0)
-		ret = -errno;
-	while (!ret && (n = read(from, buf, sizeof(buf)))) {
-		if (n < 0)
-			ret = -errno;
-		else if (write(to, buf, n) != n)
-			ret = errno ? -errno : -EIO;
-	}
-	if (from >= 0)
-		close(from);
-	if (to >= 0 && close(to) && !ret)
-		ret = -errno;
-
-	return complain_of(path, ret);
 }
 
 /* A flight recorder is read at the end: it has the newest calls then */
@@ -169,20 +189,17 @@ static void wait_for_end(double seconds)
 
 	while (!interrupted && (!seconds || (now_ns() - start) / 1e9 < seconds))
 		usleep(50000);
-	set_state(&channel, "stopped");
+	set_state(channel, "stopped");
 }
 
 static int record_calls(const char *output, double seconds, bool quiet, bool flight)
 {
 	struct record_options options = {
 		.output = output, .seconds = seconds, .quiet = quiet, .held = flight,
+		.kallsyms = true,
 	};
-	int ret = record(&channel, 1, &options);
 
-	if (!ret && strcmp(output, "-"))
-		ret = save_kallsyms(output);
-
-	return ret;
+	return record(channel, 1, &options);
 }
 
 static int print_calls(double seconds, bool flight)
@@ -192,7 +209,7 @@ static int print_calls(double seconds, bool flight)
 		.out = stdout,
 	};
 
-	return print_channels(&channel, 1, &options);
+	return print_channels(channel, 1, &options);
 }
 
 /**
@@ -208,14 +225,13 @@ static int print_calls(double seconds, bool flight)
 int trace_functions(char **patterns, const char *output, double seconds, bool quiet,
 		    bool flight)
 {
+	unsigned int nr = 0;
 	int ret;
 
+	must_end_in_order = true;
 	catch_signals();
 	ret = load_module(patterns, flight);
-	if (ret)
-		return ret;
-
-	if (find_channels(CHANNEL, &channel, 1) != 1) {
+	if (!ret && find_channels(CHANNEL, &channel, &nr) != 1) {
 		complain(CHANNEL ": the module has set up no such channel");
 		ret = -ENOENT;
 	}

@@ -6,11 +6,13 @@
  *	input.c		an open trace file: whole records, with headers
  *	buffer.c	a thread for each trace file records what it reads
  *	ctf.c		the packets of a recorded trace; metadata.c describes them
+ *	output.c	the directory of a recorded trace
  *	reader.c	records of trace files, of a recorded trace, of a stream
  *	data.c		all of them merged by time and printed, as formats.c says
  *	functions.c	the function tracer
  *
- * fields.c knows how the provider of a channel describes its records.
+ * fields.c knows how the provider of a channel describes its records, and text.c what a
+ * terminal can show.
  */
 #ifndef GTSC_H
 #define GTSC_H
@@ -22,7 +24,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define MAX_CHANNELS	64
 #define MAX_PATH	4096
 #define NAME_SIZE	160	/* root/trace/channel, 64 characters each at most */
 #define FORMAT_SIZE	1024
@@ -92,8 +93,9 @@ struct channel {
 	bool		gone;		/* they can no longer be read */
 };
 
-int find_channels(const char *what, struct channel *channels, unsigned int max);
-int find_all(struct channel *channels, unsigned int max);
+struct channel *add_channel(struct channel **channels, unsigned int *nr);
+unsigned int find_channels(const char *what, struct channel **channels, unsigned int *nr);
+void find_all(struct channel **channels, unsigned int *nr);
 int get_state(const struct channel *ch, char *state, size_t size);
 int set_state(const struct channel *ch, const char *state);
 int get_number(const struct channel *ch, const char *file, unsigned long long *number);
@@ -105,6 +107,8 @@ int complain_of(const char *name, int error);
 
 /* Signals end what runs without an end */
 extern atomic_bool interrupted;
+/* The program ends in order, however many signals come */
+extern atomic_bool must_end_in_order;
 void catch_signals(void);
 
 /* Time */
@@ -135,6 +139,7 @@ struct record_options {
 	bool		quiet;
 	bool		ctf2;
 	bool		held;	/* only what the channels hold now; start none */
+	bool		kallsyms;	/* save the names of the kernel's functions, too */
 };
 
 int record(struct channel *channels, unsigned int nr, const struct record_options *options);
@@ -185,7 +190,7 @@ void add_format(struct format *format);
 const struct format *find_format(const char *name);
 void list_formats(FILE *out);
 void print_item(const struct item *item, const struct format *format, FILE *out);
-extern const char *kallsyms_file;
+extern FILE *kallsyms_file;
 /* Nanoseconds that make a record's time one since 1970; 0: print its time as it is */
 extern int64_t print_offset;
 
@@ -203,6 +208,11 @@ extern int64_t print_offset;
 
 #define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
 
-#define complain(fmt, ...)	fprintf(stderr, "gtsc: " fmt "\n", ##__VA_ARGS__)
+/* Text */
+
+void put_escaped(const void *p, size_t len, FILE *out);
+void escape(char *to, size_t size, const char *from);
+void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void *must(void *p);
 
 #endif /* GTSC_H */

@@ -57,7 +57,8 @@ int64_t wall_clock_offset(void)
  * @open_one: is called with the number of the file
  * @data: is handed to it
  *
- * Return: 0, or what @open_one has returned if that is not 0: then it ends.
+ * Return: 0, also if the channel has gone; a negative errno after a message; or what
+ * @open_one has returned if that is not 0: then it ends.
  */
 int for_trace_files(const struct channel *ch,
 		    int (*open_one)(unsigned int number, void *data), void *data)
@@ -69,12 +70,14 @@ int for_trace_files(const struct channel *ch,
 	DIR *d;
 
 	d = opendir(ch->path);
-	while (d && !ret && (entry = readdir(d))) {
+	if (!d)
+		/* It may have gone with its module, after what it held */
+		return errno == ENOENT ? 0 : complain_of(ch->name, -errno);
+	while (!ret && (entry = readdir(d))) {
 		if (sscanf(entry->d_name, "trace%u%c", &number, &end) == 1)
 			ret = open_one(number, data);
 	}
-	if (d)
-		closedir(d);
+	closedir(d);
 
 	return ret;
 }
@@ -86,11 +89,11 @@ int input_open(struct input *in, const struct channel *ch, unsigned int number)
 
 	memset(in, 0, sizeof(*in));
 	snprintf(path, sizeof(path), "%s/buffer%u", ch->path, number);
-	in->fd = open(path, O_RDONLY | O_CLOEXEC);
+	in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	/* A kernel that is locked down for integrity does not open it */
 	if (in->fd < 0 && ch->headers) {
 		snprintf(path, sizeof(path), "%s/trace%u", ch->path, number);
-		in->fd = open(path, O_RDONLY | O_CLOEXEC);
+		in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	}
 	if (in->fd < 0)
 		return complain_of(path, -errno);

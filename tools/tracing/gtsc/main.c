@@ -6,30 +6,49 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "gtsc.h"
 
-static struct channel channels[MAX_CHANNELS];
+static struct channel *channels;
 
-atomic_bool interrupted;
+atomic_bool interrupted, must_end_in_order;
 
 /* The second signal ends the program at once, the first one in order */
 static void on_signal(int sig)
 {
 	interrupted = 1;
-	signal(sig, SIG_DFL);
+	if (!must_end_in_order)
+		signal(sig, SIG_DFL);
 }
 
-/* A write into a pipe that nobody reads fails; it does not end the program */
+/* A write that cannot be done fails; it does not end the program */
 void catch_signals(void)
 {
 	static const struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction hangup;
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGQUIT, &sa, NULL);
+	/* Not under nohup */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+/* Each channel has files for each CPU */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static void show_usage(FILE *out)
@@ -59,15 +78,13 @@ static int bad_usage(void)
 /* The channels of all that the arguments name */
 static int find(char **argv)
 {
-	unsigned int nr = 0, found;
+	unsigned int nr = 0;
 
 	for (; *argv; argv++) {
-		found = find_channels(*argv, channels + nr, MAX_CHANNELS - nr);
-		if (!found) {
+		if (!find_channels(*argv, &channels, &nr)) {
 			complain("%s: no such trace", *argv);
 			return -ENOENT;
 		}
-		nr += found;
 	}
 
 	return nr;
@@ -75,17 +92,18 @@ static int find(char **argv)
 
 static int cmd_list(char **argv)
 {
-	int nr = find_all(channels, MAX_CHANNELS);
 	unsigned long long sub_size, nr_sub;
+	unsigned int nr = 0;
 	struct stats stats;
 	char state[32];
 
 	if (*argv)
 		return bad_usage();
+	find_all(&channels, &nr);
 
 	printf("%-40s %-8s %10s %6s %12s %12s\n", "channel", "state", "sub_size", "nr_sub",
 	       "unread", "dropped");
-	for (int i = 0; i < nr; i++) {
+	for (unsigned int i = 0; i < nr; i++) {
 		/* A kernel that is locked down does not tell it */
 		if (get_state(&channels[i], state, sizeof(state)))
 			snprintf(state, sizeof(state), "?");
@@ -279,6 +297,20 @@ static bool is_recorded(const char *name)
 	return !access(path, F_OK);
 }
 
+/* A pipe that nobody reads any more has got what it wanted */
+static int check_output(FILE *out)
+{
+	struct stat st;
+
+	if (!fflush(out) && !ferror(out))
+		return 0;
+	if (!fstat(fileno(out), &st) && S_ISFIFO(st.st_mode))
+		return 0;
+	complain("standard output: not all could be written");
+
+	return 1;
+}
+
 static int print_what(char **argv, const struct print_options *options)
 {
 	bool is_stdin = !strcmp(argv[0], "-");
@@ -319,8 +351,10 @@ static int cmd_print(int argc, char **argv)
 			complain("%s: no such format", optarg);
 			return bad_usage();
 		case 'k':
-			kallsyms_file = optarg;
-			break;
+			kallsyms_file = fopen(optarg, "re");
+			if (kallsyms_file)
+				break;
+			return !!complain_of(optarg, -errno);
 		case 'w':
 			options.wall_clock = true;
 			break;
@@ -334,7 +368,7 @@ static int cmd_print(int argc, char **argv)
 	if (optind == argc)
 		return bad_usage();
 
-	return print_what(argv + optind, &options);
+	return print_what(argv + optind, &options) ?: check_output(stdout);
 }
 
 static int cmd_functions(int argc, char **argv)
@@ -371,7 +405,7 @@ static int cmd_functions(int argc, char **argv)
 	if (!patterns || optind != argc)
 		return bad_usage();
 
-	return !!trace_functions(patterns, output, seconds, quiet, flight);
+	return trace_functions(patterns, output, seconds, quiet, flight) ? 1 : check_output(stdout);
 }
 
 int main(int argc, char **argv)
@@ -393,6 +427,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return bad_usage();
+	raise_file_limit();
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		show_usage(stdout);
 		return 0;

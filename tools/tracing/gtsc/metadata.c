@@ -427,7 +427,7 @@ static bool parse_uuid(const char *s, uint8_t *uuid)
 		unsigned int byte;
 
 		s += *s == '-';
-		if (sscanf(s, "%2x", &byte) != 1)
+		if (!s[0] || !s[1] || sscanf(s, "%2x", &byte) != 1)
 			return false;
 		uuid[i] = byte;
 		s += 2;
@@ -436,24 +436,26 @@ static bool parse_uuid(const char *s, uint8_t *uuid)
 	return true;
 }
 
+/* The name of a channel comes before what else there is of it, one channel after another */
 static void parse_channel_line(const char *name, char *value, struct metadata *m)
 {
 	struct channel *ch;
 	unsigned int i;
 	char what[16], rest, *s;
 
-	if (sscanf(name, "%15[a-z]_%u%c", what, &i, &rest) != 2 || i >= MAX_CHANNELS)
+	if (sscanf(name, "%15[a-z]_%u%c", what, &i, &rest) != 2)
+		return;
+	s = get_string(value);
+	if (!strcmp(what, "channel") && i == m->nr && s) {
+		escape(add_channel(&m->channels, &m->nr)->name, NAME_SIZE, s);
+		return;
+	}
+	if (i >= m->nr)
 		return;
 	ch = &m->channels[i];
-	if (!strcmp(what, "global"))
+	if (!strcmp(what, "global")) {
 		ch->global = atoi(value);
-	s = get_string(value);
-	if (!s)
-		return;
-	if (!strcmp(what, "channel")) {
-		snprintf(ch->name, sizeof(ch->name), "%s", s);
-		m->nr = i >= m->nr ? i + 1 : m->nr;
-	} else if (!strcmp(what, "format")) {
+	} else if (!strcmp(what, "format") && s) {
 		snprintf(ch->format, sizeof(ch->format), "%s", s);
 		parse_fields(ch->format, &ch->fields);
 	}
@@ -462,7 +464,7 @@ static void parse_channel_line(const char *name, char *value, struct metadata *m
 /**
  * parse_metadata - what gtsc needs of the metadata that it has written
  * @text: the metadata, which is changed
- * @m: filled in; has the channels already
+ * @m: filled in; has no channels yet
  *
  * Return: 0; -EINVAL if gtsc has not written it.
  */
@@ -471,7 +473,6 @@ int parse_metadata(char *text, struct metadata *m)
 	bool ours = false, has_uuid = false;
 	char *line, *next, *name, *value, *s;
 
-	m->nr = 0;
 	for (line = strtok_r(text, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
 		value = split_line(line, &name);
 		if (!value)
@@ -489,21 +490,15 @@ int parse_metadata(char *text, struct metadata *m)
 	return ours && has_uuid && m->nr ? 0 : -EINVAL;
 }
 
-/* Whether the directory holds a trace that gtsc has written */
-bool is_our_trace(const char *dir)
+bool is_our_metadata(FILE *f)
 {
-	char path[MAX_PATH + 16], line[4096], *name, *value;
+	char line[4096], *name, *value;
 	bool ours = false;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/metadata", dir);
-	f = fopen(path, "re");
-	while (f && !ours && fgets(line, sizeof(line), f)) {
+	while (!ours && fgets(line, sizeof(line), f)) {
 		value = split_line(line, &name);
 		ours = value && !strcmp(name, "tracer_name") && !strncmp(value, "\"gtsc\"", 6);
 	}
-	if (f)
-		fclose(f);
 
 	return ours;
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "reader.h"
 
 /* Of the trace that is read */
@@ -295,17 +296,20 @@ static bool refill_file(struct stream *s)
 }
 
 /* Returns -ENODATA if the file is empty: nothing was written on that CPU */
-static int map_file(struct stream *s, const char *path)
+static int map_file(struct stream *s, int dir, const char *name)
 {
 	struct stat st;
 	int fd, ret = 0;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open_regular(dir, name);
+	/* A link, a directory: not a stream */
+	if (fd == -ELOOP || fd == -EINVAL)
+		return -ENODATA;
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st))
 		ret = -errno;
-	else if (!S_ISREG(st.st_mode) || !st.st_size)
+	else if (!st.st_size)
 		ret = -ENODATA;
 	if (!ret) {
 		s->size = st.st_size;
@@ -318,20 +322,20 @@ static int map_file(struct stream *s, const char *path)
 	return ret;
 }
 
-int open_packet_file(struct stream *s, const struct metadata *m, const char *dir,
-		     const char *name)
+int open_packet_file(struct stream *s, const struct metadata *m, int dir,
+		     const char *dir_name, const char *name)
 {
 	int ret;
 
 	meta = m;
 	memset(s, 0, sizeof(*s));
-	if (asprintf(&s->name, "%s/%s", dir, name) < 0)
+	if (asprintf(&s->name, "%s/%s", dir_name, name) < 0)
 		return -ENOMEM;
 	s->ch = &m->channels[0];
 	s->p = s->map;
 	s->end = s->p;
 	s->refill = refill_file;
-	ret = map_file(s, s->name);
+	ret = map_file(s, dir, name);
 	s->p = s->map;
 	s->end = s->p;
 	if (ret)

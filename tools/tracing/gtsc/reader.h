@@ -51,8 +51,8 @@ bool check_packet(const struct metadata *m, const void *data, struct ctf_packet 
 		  bool *swapped);
 
 int open_trace_file(struct stream *s, const struct channel *ch, unsigned int number);
-int open_packet_file(struct stream *s, const struct metadata *m, const char *dir,
-		     const char *name);
+int open_packet_file(struct stream *s, const struct metadata *m, int dir,
+		     const char *dir_name, const char *name);
 void open_blocks(struct stream *s, const struct metadata *m, const struct ctf_packet *packet);
 void add_block(struct stream *s, struct block *block);
 

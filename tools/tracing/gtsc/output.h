@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef GTSC_OUTPUT_H
+#define GTSC_OUTPUT_H
+
+#include <stdbool.h>
+
+/* Where babeltrace2 does not take it for a stream: it passes over hidden files */
+#define KALLSYMS_NAME	".kallsyms"
+
+struct output {
+	const char	*name;
+	int		dir;
+	int		staged;		/* the directory of new files; -1 after output_publish() */
+};
+
+int output_open(struct output *o, const char *name);
+int output_create(struct output *o, const char *name);
+int output_publish(struct output *o);
+void output_close(struct output *o);
+
+int open_regular(int dir, const char *name);
+
+#endif /* GTSC_OUTPUT_H */

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gtsc: strings for a terminal. What comes from a trace or from its directory may contain
+ * anything: each byte that is neither printable ASCII nor a tab is written as \x1b.
+ */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gtsc.h"
+
+static bool is_printable(unsigned char c)
+{
+	return (c >= ' ' && c < 0x7f) || c == '\t';
+}
+
+/* How many of the bytes before the first one that has to be escaped */
+static size_t printable_run(const uint8_t *p, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && is_printable(p[n]))
+		n++;
+
+	return n;
+}
+
+/**
+ * put_escaped - write bytes that may be anything
+ * @p: the bytes
+ * @len: how many
+ * @out: where to
+ */
+void put_escaped(const void *p, size_t len, FILE *out)
+{
+	const uint8_t *at = p;
+	size_t n;
+
+	while (len) {
+		n = printable_run(at, len);
+		fwrite(at, 1, n, out);
+		at += n;
+		len -= n;
+		if (len) {
+			fprintf(out, "\\x%02x", *at++);
+			len--;
+		}
+	}
+}
+
+/**
+ * escape - the same, for a string
+ * @to: the string that can be printed; it ends early if there is no more room
+ * @size: room
+ * @from: the string
+ */
+void escape(char *to, size_t size, const char *from)
+{
+	char *end = to + size;
+
+	for (; *from; from++) {
+		bool printable = is_printable(*from);
+
+		if (end - to <= (printable ? 1 : 4))
+			break;
+		if (printable)
+			*to++ = *from;
+		else
+			to += sprintf(to, "\\x%02x", (unsigned char)*from);
+	}
+	*to = '\0';
+}
+
+/* A line on the standard error, after the name of the program */
+void complain(const char *fmt, ...)
+{
+	char *text;
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (len < 0)
+		return;
+	flockfile(stderr);
+	fputs("gtsc: ", stderr);
+	put_escaped(text, len, stderr);
+	fputc('\n', stderr);
+	funlockfile(stderr);
+	free(text);
+}
+
+/* Ends the program if there was no memory for @p */
+void *must(void *p)
+{
+	if (!p) {
+		complain("out of memory");
+		exit(1);
+	}
+
+	return p;
+}
