@@ -23,8 +23,21 @@ on() { [[ -n ${!1:-} && ${!1} != 0 ]]; }
 # that a test can compare the two kernels.
 on_tree() { [[ -n ${KERNEL_TREE:-} ]] && ! on STOCK; }
 
-# newer A B: true if the version A is newer than B
-newer() { [[ $1 != "$2" && $(printf '%s\n' "$1" "$2" | sort -V | tail -n 1) == "$1" ]]; }
+# newer A B: true if the version A is newer than B, both of numbers such as 6.12.117. Starts
+# no process: it is called for each patch.
+newer()
+{
+	local a b n
+	IFS=. read -ra a <<< "$1"
+	IFS=. read -ra b <<< "$2"
+	for (( n = 0; n < ${#a[@]} || n < ${#b[@]}; n++ )); do
+		if (( ${a[n]:-0} != ${b[n]:-0} )); then
+			(( ${a[n]:-0} > ${b[n]:-0} ))
+			return
+		fi
+	done
+	return 1
+}
 
 # base_version TREE: the version of a kernel tree, such as 6.12.117
 base_version()

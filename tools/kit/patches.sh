@@ -52,17 +52,17 @@ needed()
 # PATCH@VERSION.patch of the lowest version that is at least the base, or PATCH itself
 diff_file()
 {
-	local file version
-	while read -r file; do
+	local file version found='' lowest=''
+	for file in "${1%.patch}"@*.diff "${1%.patch}"@*.patch; do
+		[[ -e $file ]] || continue
 		version=${file##*@}
-		if ! newer "$BASE" "${version%.*}"; then
-			echo "$file"
-			return
+		version=${version%.*}
+		if newer "$BASE" "$version"; then continue; fi
+		if [[ -z $found ]] || newer "$lowest" "$version"; then
+			found=$file lowest=$version
 		fi
-	done < <(for file in "${1%.patch}"@*.diff "${1%.patch}"@*.patch; do
-			if [[ -e $file ]]; then echo "$file"; fi
-		done | sort -V)
-	echo "$1"
+	done
+	echo "${found:-$1}"
 }
 
 overlay_files()
