@@ -25,10 +25,12 @@
  *
  * @slots, between writers and the reader. A sub-buffer changes hands with a fully ordered
  * compare-and-exchange of the slot: the reader puts its spare memory there and marks the
- * slot as taken; a writer that moves on to the next sub-buffer sets the lap. If it finds
+ * slot as taken; a writer that moves on to the next sub-buffer counts a lap. If it finds
  * an older sub-buffer there that the reader has not taken, a normal channel is full; a
  * flight recorder overwrites it, and the reader's exchange fails. The reader has read its
  * spare memory before it gives it away, and a writer writes to it after it has got it.
+ * Laps are counted in 47 bits: a reader that is interrupted while a flight recorder goes
+ * around does not find the same word again, as it may find the same position.
  *
  * Each step of a writer that moves on can be done by one that has interrupted it: the
  * slot has the new lap already, or @pos has moved, and its own exchange fails.
@@ -52,14 +54,28 @@
 #define SEQ_MASK	(~0ULL >> GTSC_SEQ_SHIFT)
 #define LAP_MASK	(~0ULL >> GTSC_LAP_SHIFT)
 
-/* [ lap | memory | taken ] */
+/* [ laps | memory | taken ] */
 #define TAKEN		BIT_ULL(0)
 #define SLOT_MEM_SHIFT	1
+#define SLOT_MEM_MASK	(GTSC_MEM_MASK << SLOT_MEM_SHIFT)
 #define SLOT_LAP_SHIFT	(SLOT_MEM_SHIFT + GTSC_MEM_BITS)
+#define SLOT_LAP	BIT_ULL(SLOT_LAP_SHIFT)
 
 static u64 slot_word(u64 seq, unsigned int mem)
 {
 	return seq >> GTSC_SLOT_BITS << SLOT_LAP_SHIFT | (u64)mem << SLOT_MEM_SHIFT;
+}
+
+/* The sub-buffer one lap after that of @word, in the memory that @word has */
+static u64 next_lap_of(u64 word)
+{
+	return (word & ~TAKEN) + SLOT_LAP;
+}
+
+/* The reader has taken the sub-buffer of @word, and has left the memory @spare */
+static u64 taken_of(u64 word, unsigned int spare)
+{
+	return (word & ~SLOT_MEM_MASK) | (u64)spare << SLOT_MEM_SHIFT | TAKEN;
 }
 
 static unsigned int mem_in(u64 word)
@@ -70,7 +86,7 @@ static unsigned int mem_in(u64 word)
 /* Is the sub-buffer with the number @seq in its slot, taken or not? */
 static bool is_lap_of(u64 word, u64 seq)
 {
-	return word >> SLOT_LAP_SHIFT == seq >> GTSC_SLOT_BITS;
+	return (word >> SLOT_LAP_SHIFT & LAP_MASK) == seq >> GTSC_SLOT_BITS;
 }
 
 static atomic64_t *slot_of(const struct gtsc_buffer *b, u64 seq)
@@ -135,7 +151,7 @@ static bool claim_spare(struct gtsc_buffer *b, u64 seq, s64 *word)
 	unsigned int mem = mem_in(*word);
 
 	gtsc_step();
-	if (!atomic64_try_cmpxchg(slot_of(b, seq), word, slot_word(seq, mem)))
+	if (!atomic64_try_cmpxchg(slot_of(b, seq), word, next_lap_of(*word)))
 		return false;
 	gtsc_step();
 	b->mem[mem].dropped = count_dropped(b->counts);
@@ -151,7 +167,7 @@ static bool claim_unread(struct gtsc_buffer *b, u64 seq, s64 *word)
 	/* All of them are committed: no interrupting writer has added to it */
 	nr = local64_read(&mem->nr);
 	gtsc_step();
-	if (!atomic64_try_cmpxchg(slot_of(b, seq), word, slot_word(seq, mem_in(*word))))
+	if (!atomic64_try_cmpxchg(slot_of(b, seq), word, next_lap_of(*word)))
 		return false;
 	gtsc_step();
 	/* Interrupting writers may have added to @nr, and leave these as they are */
@@ -290,17 +306,18 @@ static unsigned int count_left(struct gtsc_buffer *b, u64 commit)
 }
 
 /*
- * Look whether the sub-buffer @seq is there, with a record in it. *@word is what its slot
- * has.
+ * Is the sub-buffer @seq there, not taken, with a record that is committed? @word was read
+ * from its slot, and then @commit. A sub-buffer that no record is committed in yet is a
+ * writer's: the reader does not know where its records end.
  */
-static bool is_there(struct gtsc_buffer *b, u64 seq, u64 commit, s64 *word)
+static bool is_there(const struct gtsc_buffer *b, u64 seq, u64 word, u64 commit)
 {
-	if (seq_of(commit) == seq && (commit & GTSC_OFFSET_MASK) == GTSC_FIRST)
+	if (!is_lap_of(word, seq) || word & TAKEN)
 		return false;
+	if (seq_of(commit) == seq)
+		return (commit & GTSC_OFFSET_MASK) != GTSC_FIRST;
 
-	*word = atomic64_read(slot_of(b, seq));
-
-	return is_lap_of(*word, seq) && !(*word & TAKEN);
+	return seq_diff(b, seq_of(commit), seq) > 0;
 }
 
 /**
@@ -322,22 +339,29 @@ bool gtsc_take(struct gtsc_buffer *b, unsigned int *mem)
 	s64 word;
 
 	for (;;) {
+		count_left(b, atomic64_read_acquire(&b->commit));
+		gtsc_step();
+		/*
+		 * @commit is read behind the slot: if the exchange finds the slot as it was,
+		 * @commit is that of the sub-buffer that is taken, and not of one that had
+		 * the same number laps before.
+		 */
+		word = atomic64_read_acquire(slot_of(b, b->tail));
+		gtsc_step();
 		/* Pairs with the release in gtsc_end() */
 		commit = atomic64_read_acquire(&b->commit);
-		count_left(b, commit);
-
 		gtsc_step();
-		if (is_there(b, b->tail, commit, &word)) {
+		if (is_there(b, b->tail, word, commit)) {
 			/* Nobody changes it: it is not in a slot */
 			spare->nr_before = local64_read(&spare->nr);
 			gtsc_step();
 			if (atomic64_try_cmpxchg(slot_of(b, b->tail), &word,
-						 slot_word(b->tail, b->spare) | TAKEN))
+						 taken_of(word, b->spare)))
 				break;
 		} else if (seq_of(commit) == b->tail) {
 			return false;
 		}
-		/* Overwritten */
+		/* Overwritten, or begun and without a record */
 		b->tail = next_seq(b, b->tail);
 	}
 	gtsc_step();
@@ -351,9 +375,9 @@ bool gtsc_take(struct gtsc_buffer *b, unsigned int *mem)
 /* The memory of a sub-buffer that is not taken, for a panic: nobody writes any more */
 bool gtsc_peek(struct gtsc_buffer *b, u64 seq, unsigned int *mem)
 {
-	s64 word;
+	u64 word = atomic64_read(slot_of(b, seq));
 
-	if (!is_there(b, seq, atomic64_read(&b->commit), &word))
+	if (!is_there(b, seq, word, atomic64_read(&b->commit)))
 		return false;
 	*mem = mem_in(word);
 

@@ -117,8 +117,9 @@ struct gtsc_buffer {
 	unsigned int		nr_sub;
 	struct gtsc_counts	*counts;
 	/*
-	 * For each slot the lap of the sub-buffer that is in it, its memory, and whether the
-	 * reader has taken it and left a spare: [ lap | memory | taken ]
+	 * For each slot the laps of the sub-buffer that is in it, its memory, and whether the
+	 * reader has taken it and left a spare: [ laps | memory | taken ]. A position has only
+	 * the lowest bits of the laps.
 	 */
 	atomic64_t		*slots;
 

@@ -317,6 +317,63 @@ static void test_far_behind(struct kunit *t)
 	}
 }
 
+/*
+ * A reader that is interrupted while a flight recorder goes around until positions are the
+ * same again, and until a writer has begun the sub-buffer that the reader is about to take
+ */
+
+static u64 target;
+static unsigned int target_mem;
+static bool taken;
+
+static void take_target(void)
+{
+	taken = gtsc_take(buffer, &target_mem);
+}
+
+/* A record that fills a sub-buffer; its writer goes on until gtsc_end() */
+static void begin_full_record(void)
+{
+	struct gtsc_mem *mem;
+
+	gtsc_begin(buffer);
+	expect(gtsc_reserve_space(buffer, gtsc_units(gtsc_max_len(0)), &mem));
+}
+
+static void go_around(void)
+{
+	do {
+		begin_full_record();
+		gtsc_end(buffer);
+	} while (next_seq(buffer, seq_of(local64_read(&buffer->pos))) != target);
+	begin_full_record();
+}
+
+static void test_all_laps(struct kunit *t)
+{
+	struct run runs[2] = { { .fn = take_target, .inner = &runs[1] }, { .fn = go_around } };
+	struct scenario s = { .flight = true, .nr_sub = 2, .lap = 1, .before = 9 };
+	int steps;
+
+	test = t;
+	failed = false;
+	do {
+		if (!set_up(&s))
+			return;
+		target = gtsc_oldest_seq(buffer);
+		steps = start_run(&runs[0]);
+		/* Not what a writer has begun and no record is committed in */
+		if (taken && gtsc_is_in(local64_read(&buffer->pos), target_mem))
+			expect(gtsc_is_in(atomic64_read(&buffer->commit), target_mem));
+		if (failed)
+			kunit_info(t, "at step %d\n", runs[0].at);
+		gtsc_end(buffer);
+		gtsc_buffer_free(buffer);
+		cond_resched();
+	} while (++runs[0].at < steps && !failed);
+	KUNIT_EXPECT_GT(t, steps, 2);
+}
+
 /* Waiting until sub-buffers are full: at the record that makes them so, and not before */
 static void test_watermark(struct kunit *t)
 {
@@ -379,6 +436,7 @@ static void test_watermark_steps(struct kunit *t)
 
 static struct kunit_case gtsc_step_test_cases[] = {
 	KUNIT_CASE(test_far_behind),
+	KUNIT_CASE_SLOW(test_all_laps),
 	KUNIT_CASE(test_watermark),
 	KUNIT_CASE(test_watermark_steps),
 	KUNIT_CASE_SLOW(test_writer_reader),
