@@ -43,6 +43,8 @@
  * buffer; @nest and @commit are those of perf's.
  */
 
+#include <linux/align.h>
+#include <linux/cache.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -454,6 +456,12 @@ void gtsc_mem_free(void *data)
 		put_page(virt_to_page(data));
 }
 
+/* Zeroed, and in no cache line with what another CPU has */
+static void *alloc_lines(unsigned int cpu, size_t size)
+{
+	return kvzalloc_node(ALIGN(size, cache_line_size()), GFP_KERNEL, cpu_to_node(cpu));
+}
+
 /* Nothing has been written: all slots but the first have spare memory. @seq: in slot 0 */
 static void init_slots(struct gtsc_buffer *b, u64 seq)
 {
@@ -483,10 +491,8 @@ static void init_slots(struct gtsc_buffer *b, u64 seq)
 struct gtsc_buffer *gtsc_buffer_alloc(unsigned int cpu, unsigned int order, unsigned int nr_sub,
 				      bool flight, struct gtsc_counts *counts)
 {
-	int node = cpu_to_node(cpu);
-	struct gtsc_buffer *b;
+	struct gtsc_buffer *b = alloc_lines(cpu, sizeof(*b));
 
-	b = kzalloc_node(sizeof(*b), GFP_KERNEL, node);
 	if (!b)
 		return NULL;
 
@@ -498,8 +504,8 @@ struct gtsc_buffer *gtsc_buffer_alloc(unsigned int cpu, unsigned int order, unsi
 	b->nr_sub = nr_sub;
 	b->flight = flight;
 	b->counts = counts;
-	b->mem = kvcalloc_node(nr_sub + 1, sizeof(*b->mem), GFP_KERNEL, node);
-	b->slots = kvcalloc_node(nr_sub, sizeof(*b->slots), GFP_KERNEL, node);
+	b->mem = alloc_lines(cpu, sizeof(*b->mem) * (nr_sub + 1));
+	b->slots = alloc_lines(cpu, sizeof(*b->slots) * nr_sub);
 	if (!b->mem || !b->slots)
 		goto err;
 
@@ -525,5 +531,5 @@ void gtsc_buffer_free(struct gtsc_buffer *b)
 		gtsc_mem_free(b->mem[i].data);
 	kvfree(b->slots);
 	kvfree(b->mem);
-	kfree(b);
+	kvfree(b);
 }

@@ -4,6 +4,7 @@
  */
 #include <kunit/static_stub.h>
 #include <kunit/test.h>
+#include <linux/cache.h>
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -11,6 +12,7 @@
 #include <linux/fs.h>
 #include <linux/gtsc.h>
 #include <linux/kthread.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -261,6 +263,25 @@ static void test_group(struct kunit *test)
 	gtsc_group_cleanup(group);
 }
 
+/* Memory */
+
+/* Writers on different CPUs share no cache line, however few sub-buffers there are */
+static void test_cache_lines(struct kunit *test)
+{
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
+	int cpu;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	for_each_cpu(cpu, trace->cpus) {
+		struct gtsc_buffer *b = gtsc_buffer(trace, cpu);
+
+		KUNIT_EXPECT_EQ(test, (unsigned long)b % cache_line_size(), 0);
+		KUNIT_EXPECT_EQ(test, (unsigned long)b->mem % cache_line_size(), 0);
+		KUNIT_EXPECT_EQ(test, (unsigned long)b->slots % cache_line_size(), 0);
+	}
+	gtsc_cleanup(trace);
+}
+
 /* Waking readers */
 
 /* Records that interrupt one that is then discarded are complete when that is done */
@@ -401,6 +422,7 @@ static struct kunit_case gtsc_test_cases[] = {
 	KUNIT_CASE(test_switch),
 	KUNIT_CASE(test_format),
 	KUNIT_CASE(test_group),
+	KUNIT_CASE(test_cache_lines),
 	KUNIT_CASE(test_discard_wakes),
 	KUNIT_CASE(test_poll_sees_late_record),
 	KUNIT_CASE(test_setup_fails_with_opener),

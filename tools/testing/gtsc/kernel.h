@@ -141,18 +141,24 @@ static inline void *kmalloc(size_t size, int gfp)
 	return malloc(size);
 }
 
-static inline void *kzalloc_node(size_t size, int gfp, int node)
+static inline void *kvzalloc_node(size_t size, int gfp, int node)
 {
 	return calloc(1, size);
 }
 
-static inline void *kvcalloc_node(size_t n, size_t size, int gfp, int node)
-{
-	return calloc(n, size);
-}
-
 #define kfree			free
 #define kvfree			free
+#define cache_line_size()	64
+
+/* Tasks */
+
+#define current			NULL
+#define cond_resched()		do { } while (0)
+
+static inline bool fatal_signal_pending(const void *task)
+{
+	return false;
+}
 
 /* Members of structures that are not used */
 
