@@ -16,6 +16,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/uio.h>
 
 #include "gtsc.h"
 #include "read.h"
@@ -282,6 +283,52 @@ static void test_cache_lines(struct kunit *test)
 	gtsc_cleanup(trace);
 }
 
+/* A read that finds no memory for what it is to return says so, and can be repeated */
+static void test_read_without_memory(struct kunit *test)
+{
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 4, 0);
+	size_t len = PAGE_SIZE / 2;
+	struct kvec to = { .iov_base = kunit_kzalloc(test, len, GFP_KERNEL), .iov_len = len };
+	struct gtsc_file file = { };
+	struct gtsc_source *source;
+	struct iov_iter iter;
+	struct page *page;
+
+	KUNIT_ASSERT_NOT_NULL(test, to.iov_base);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	KUNIT_ASSERT_EQ(test, gtsc_start(trace), 0);
+
+	migrate_disable();
+	source = gtsc_source(trace, smp_processor_id());
+	file.reader = gtsc_reader(trace, smp_processor_id());
+	/* Each in a sub-buffer of its own */
+	for (int i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, gtsc_write(trace, to.iov_base, len), 0);
+	migrate_enable();
+
+	iov_iter_kvec(&iter, ITER_DEST, &to, 1, len);
+	KUNIT_EXPECT_EQ(test, gtsc_read(&file, &iter), len);
+	/* The second sub-buffer has been taken, and is as if it were in a pipe */
+	page = virt_to_page(source->buffer->mem[source->mem].data);
+	get_page(page);
+	/* There is no memory of this size */
+	source->buffer->order = MAX_PAGE_ORDER + 1;
+	iov_iter_kvec(&iter, ITER_DEST, &to, 1, len);
+	KUNIT_EXPECT_EQ(test, gtsc_read(&file, &iter), len);
+	for (int i = 0; i < 2; i++) {
+		KUNIT_EXPECT_TRUE(test, gtsc_poll(&file));
+		iov_iter_kvec(&iter, ITER_DEST, &to, 1, len);
+		KUNIT_EXPECT_EQ(test, gtsc_read(&file, &iter), -ENOMEM);
+	}
+	source->buffer->order = 0;
+	iov_iter_kvec(&iter, ITER_DEST, &to, 1, len);
+	KUNIT_EXPECT_EQ(test, gtsc_read(&file, &iter), len);
+	KUNIT_EXPECT_FALSE(test, gtsc_poll(&file));
+	put_page(page);
+
+	gtsc_cleanup(trace);
+}
+
 /* Waking readers */
 
 /* Records that interrupt one that is then discarded are complete when that is done */
@@ -423,6 +470,7 @@ static struct kunit_case gtsc_test_cases[] = {
 	KUNIT_CASE(test_format),
 	KUNIT_CASE(test_group),
 	KUNIT_CASE(test_cache_lines),
+	KUNIT_CASE(test_read_without_memory),
 	KUNIT_CASE(test_discard_wakes),
 	KUNIT_CASE(test_poll_sees_late_record),
 	KUNIT_CASE(test_setup_fails_with_opener),

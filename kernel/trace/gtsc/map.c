@@ -8,6 +8,7 @@
  */
 
 #include <linux/cleanup.h>
+#include <linux/err.h>
 #include <linux/mm.h>
 
 #include "gtsc.h"
@@ -134,12 +135,13 @@ void gtsc_forget_range(struct gtsc_file *file)
  *
  * Context: process context, may sleep.
  *
- * Return: 0; -EAGAIN if there are none; -EINVAL if it is not mapped.
+ * Return: 0; -EAGAIN if there are none; -EINVAL if it is not mapped; -ENOMEM.
  */
 int gtsc_next_range(struct gtsc_file *file, struct gtsc_range *range)
 {
 	struct gtsc_reader *reader = file->reader;
 	struct gtsc_source *source = source_of(file);
+	const struct gtsc_record_header *header;
 
 	guard(mutex)(&reader->lock);
 
@@ -149,8 +151,9 @@ int gtsc_next_range(struct gtsc_file *file, struct gtsc_range *range)
 		return -EAGAIN;
 
 	gtsc_end_range(file, true);
-	if (!gtsc_find_next(reader->ch, source))
-		return -EAGAIN;
+	header = gtsc_find_next(reader->ch, source);
+	if (IS_ERR_OR_NULL(header))
+		return header ? PTR_ERR(header) : -EAGAIN;
 
 	/* What a read() has got of the first record is not in the range, but all of it */
 	source->sent = 0;

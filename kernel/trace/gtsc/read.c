@@ -7,6 +7,7 @@
  */
 
 #include <linux/cleanup.h>
+#include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -47,21 +48,34 @@ static bool is_older(struct rb_node *a, const struct rb_node *b)
 	return next_time(a) < next_time(b);
 }
 
-static void add_source(struct gtsc_reader *reader, struct rb_root_cached *sources,
-		       struct gtsc_source *source)
+static int add_source(struct gtsc_reader *reader, struct rb_root_cached *sources,
+		      struct gtsc_source *source)
 {
-	if (gtsc_find_next(reader->ch, source))
-		rb_add_cached(&source->node, sources, is_older);
+	const struct gtsc_record_header *header = gtsc_find_next(reader->ch, source);
+
+	if (IS_ERR_OR_NULL(header))
+		return PTR_ERR_OR_ZERO(header);
+	rb_add_cached(&source->node, sources, is_older);
+
+	return 0;
 }
 
-/* Those that have none now are not looked at again during this read() */
-static void find_sources(struct gtsc_reader *reader, struct rb_root_cached *sources)
+/*
+ * Those that have none now are not looked at again during this read(). If one has a record
+ * and no memory, nobody knows which record is the oldest.
+ */
+static int find_sources(struct gtsc_reader *reader, struct rb_root_cached *sources)
 {
-	int cpu;
+	int cpu, ret;
 
 	*sources = RB_ROOT_CACHED;
-	for_each_cpu(cpu, reader->cpus)
-		add_source(reader, sources, gtsc_source(reader->ch, cpu));
+	for_each_cpu(cpu, reader->cpus) {
+		ret = add_source(reader, sources, gtsc_source(reader->ch, cpu));
+		if (ret)
+			return ret;
+	}
+
+	return 0;
 }
 
 static struct gtsc_source *oldest(struct rb_root_cached *sources)
@@ -87,12 +101,16 @@ static void move_horizon(struct gtsc_reader *reader)
 	reader->horizon = now;
 }
 
-/* The record that @file has got a part of, or else the oldest one; NULL if none */
+/*
+ * The record that @file has got a part of, or else the oldest one; NULL if there is none;
+ * ERR_PTR(-ENOMEM).
+ */
 static struct gtsc_source *next_source(struct gtsc_file *file, struct rb_root_cached *sources,
 				       bool may_wait)
 {
 	struct gtsc_reader *reader = file->reader;
 	struct gtsc_source *source;
+	int ret;
 
 	/* Another file has got the head of the next record, and gets the rest */
 	if (reader->partial)
@@ -106,7 +124,9 @@ static struct gtsc_source *next_source(struct gtsc_file *file, struct rb_root_ca
 		if (!may_wait)
 			return NULL;
 		move_horizon(reader);
-		find_sources(reader, sources);
+		ret = find_sources(reader, sources);
+		if (ret)
+			return ERR_PTR(ret);
 		source = oldest(sources);
 	}
 
@@ -281,25 +301,29 @@ static u64 time_of_others(struct gtsc_reader *reader, struct rb_root_cached *sou
 
 /*
  * Copy records until there is no room for the next one. @first: not even a part of
- * a record has been copied yet. Return the number of bytes. @missing: as in send().
+ * a record has been copied yet. Return the number of bytes, or -ENOMEM if there are none.
+ * @missing: as in send().
  */
-static size_t read_records(struct gtsc_file *file, struct iov_iter *to, bool first,
-			   size_t *missing)
+static ssize_t read_records(struct gtsc_file *file, struct iov_iter *to, bool first,
+			    size_t *missing)
 {
 	struct gtsc_reader *reader = file->reader;
 	struct rb_root_cached sources;
 	struct gtsc_source *source;
-	size_t copied = 0, n;
+	ssize_t copied = 0;
+	size_t n;
+	int ret;
 
 	*missing = 0;
 	gtsc_end_range(file, false);
-	find_sources(reader, &sources);
-	while (iov_iter_count(to)) {
+	ret = find_sources(reader, &sources);
+	while (!ret && iov_iter_count(to)) {
 		const struct gtsc_record_header *header;
 		bool rewinds = reader->rewinds;
 
 		source = next_source(file, &sources, first);
-		if (!source)
+		ret = PTR_ERR_OR_ZERO(source);
+		if (ret || !source)
 			break;
 
 		header = source->data + source->pos;
@@ -317,10 +341,10 @@ static size_t read_records(struct gtsc_file *file, struct iov_iter *to, bool fir
 			if (rewinds && !reader->rewinds)
 				break;
 		}
-		add_source(reader, &sources, source);
+		ret = add_source(reader, &sources, source);
 	}
 
-	return copied;
+	return copied ?: ret;
 }
 
 /**
@@ -334,19 +358,23 @@ static size_t read_records(struct gtsc_file *file, struct iov_iter *to, bool fir
  *
  * Context: process context, may sleep.
  *
- * Return: bytes; 0 if there is nothing to read; -EFAULT; -ERESTARTSYS.
+ * Return: bytes; 0 if there is nothing to read; -EFAULT; -ERESTARTSYS; -ENOMEM: there is
+ * something, and can be read when there is memory again.
  */
 ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to)
 {
 	struct gtsc_reader *reader = file->reader;
-	size_t copied = 0, n, missing;
+	size_t copied = 0, missing;
 	unsigned int tries = 0;
+	ssize_t n;
 
 	for (;;) {
 		if (mutex_lock_interruptible(&reader->lock))
 			return copied ?: -ERESTARTSYS;
 		n = read_records(file, to, !copied, &missing);
 		mutex_unlock(&reader->lock);
+		if (n < 0)
+			return copied ?: n;
 
 		copied += n;
 		if (!missing)
@@ -363,6 +391,7 @@ ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to)
 			return copied ?: -ERESTARTSYS;
 	}
 }
+EXPORT_SYMBOL_IF_KUNIT(gtsc_read);
 
 /* Splice */
 
@@ -402,7 +431,8 @@ static void release_page(struct splice_pipe_desc *spd, unsigned int i)
  *
  * Context: process context, may sleep.
  *
- * Return: bytes; 0 if the records have to be copied, or there are none; -ERESTARTSYS.
+ * Return: bytes; 0 if the records have to be copied, or there are none; -ERESTARTSYS;
+ * -ENOMEM.
  */
 ssize_t gtsc_splice(struct gtsc_file *file, struct pipe_inode_info *pipe, size_t len)
 {
@@ -413,6 +443,7 @@ ssize_t gtsc_splice(struct gtsc_file *file, struct pipe_inode_info *pipe, size_t
 		.pages = pages, .partial = partial,
 		.ops = &nosteal_pipe_buf_ops, .spd_release = release_page,
 	};
+	const struct gtsc_record_header *header;
 	struct gtsc_source *source;
 	size_t run, room;
 	unsigned int nr;
@@ -427,9 +458,13 @@ ssize_t gtsc_splice(struct gtsc_file *file, struct pipe_inode_info *pipe, size_t
 	spd.nr_pages_max = min(pipe->max_usage - pipe_occupancy(pipe->head, pipe->tail),
 			       PIPE_DEF_BUFFERS);
 	ret = 0;
-	if (reader->partial || source->pinned || !spd.nr_pages_max ||
-	    !gtsc_find_next(reader->ch, source))
+	if (reader->partial || source->pinned || !spd.nr_pages_max)
 		goto out;
+	header = gtsc_find_next(reader->ch, source);
+	if (IS_ERR_OR_NULL(header)) {
+		ret = PTR_ERR_OR_ZERO(header);
+		goto out;
+	}
 
 	room = spd.nr_pages_max * PAGE_SIZE - offset_in_page(source->data + source->pos);
 	run = gtsc_find_run(source, min(len, room), GTSC_NO_TIME, &nr);
@@ -485,10 +520,14 @@ static bool waits_for(struct gtsc_source *source, unsigned int nr)
 /* Whether @source has something to read, and enough of it for a reader that waits */
 static bool is_ready(struct gtsc_reader *reader, struct gtsc_source *source)
 {
+	const struct gtsc_record_header *header = gtsc_find_next(reader->ch, source);
 	unsigned int watermark = READ_ONCE(reader->ch->watermark);
 
-	if (!gtsc_find_next(reader->ch, source))
+	if (!header)
 		return false;
+	/* A read returns the error */
+	if (IS_ERR(header))
+		return true;
 	if (!watermark || !gtsc_running(reader->ch) || source->at)
 		return true;
 

@@ -8,6 +8,7 @@
  */
 
 #include <linux/align.h>
+#include <linux/err.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -169,22 +170,26 @@ static void put_lost(struct gtsc_source *source, u64 lost)
 	source->from = 0;
 }
 
-static bool take(struct gtsc_source *source)
+/* Returns 1, 0 if there is no other sub-buffer, or -ENOMEM */
+static int take(struct gtsc_source *source)
 {
 	struct gtsc_buffer *b = source->buffer;
 	struct gtsc_mem *spare = &b->mem[b->spare];
 	u64 lost;
 
-	/* There was no memory when the last one was given away */
+	/*
+	 * There was no memory when retire() gave the last one away. Writers had gone on to
+	 * another sub-buffer by then, so this is not the end of the records.
+	 */
 	if (!spare->data)
 		spare->data = gtsc_mem_alloc(source->cpu, b->order);
 	if (!spare->data)
-		return false;
+		return -ENOMEM;
 
 	/* What is overwritten from here on may be after the sub-buffer: tell it next time */
 	lost = local64_read(&b->counts->overwritten);
 	if (!gtsc_take(b, &source->mem))
-		return false;
+		return 0;
 
 	source->taken = true;
 	source->from = GTSC_FIRST * GTSC_UNIT;
@@ -193,11 +198,11 @@ static bool take(struct gtsc_source *source)
 		put_lost(source, lost);
 	go_to(source, NULL);
 
-	return true;
+	return 1;
 }
 
-/* Go on to records behind @end, if there are any */
-static bool move_on(struct gtsc_channel *ch, struct gtsc_source *source)
+/* Go on to records behind @end. Returns 1, 0 if there are none, or -ENOMEM. */
+static int move_on(struct gtsc_channel *ch, struct gtsc_source *source)
 {
 	bool left;
 	u64 commit;
@@ -206,7 +211,7 @@ static bool move_on(struct gtsc_channel *ch, struct gtsc_source *source)
 	if (source->at) {
 		go_to(source, list_is_last(&source->at->node, &source->held) ? NULL :
 		      list_next_entry(source->at, node));
-		return true;
+		return 1;
 	}
 
 	if (!source->taken)
@@ -218,10 +223,10 @@ static bool move_on(struct gtsc_channel *ch, struct gtsc_source *source)
 	end = left ? taken_mem(source)->used : gtsc_offset(commit);
 	if (end > source->end) {
 		source->end = end;
-		return true;
+		return 1;
 	}
 	if (!left)
-		return false;
+		return 0;
 	retire(ch, source);
 
 	return take(source);
@@ -232,10 +237,14 @@ static const struct gtsc_record_header *header_at(const struct gtsc_source *sour
 	return source->data + pos;
 }
 
-/* Find the next record of @source, from where it is. gtsc_consume() goes on. */
+/*
+ * Find the next record of @source, from where it is. gtsc_consume() goes on. Returns NULL
+ * if there is none, ERR_PTR(-ENOMEM) if there may be one, and no memory to take it.
+ */
 const struct gtsc_record_header *gtsc_find_next(struct gtsc_channel *ch, struct gtsc_source *source)
 {
 	const struct gtsc_record_header *header;
+	int ret;
 
 	if (!source->buffer)
 		return NULL;
@@ -247,8 +256,9 @@ const struct gtsc_record_header *gtsc_find_next(struct gtsc_channel *ch, struct 
 				return header;
 			source->pos += gtsc_filler_size(header);
 		}
-		if (!move_on(ch, source))
-			return NULL;
+		ret = move_on(ch, source);
+		if (ret <= 0)
+			return ERR_PTR(ret);
 	}
 }
 
