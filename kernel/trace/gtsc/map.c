@@ -7,6 +7,7 @@
  * it is mapped, memory is neither given to a pipe nor held for a rewind.
  */
 
+#include <linux/cacheinfo.h>
 #include <linux/cleanup.h>
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -76,9 +77,8 @@ static int may_pin(struct gtsc_source *source)
  * @vma: where to; one sub-buffer more than nr_sub has to fit exactly
  *
  * Return: 0; -EINVAL if the channel is global, or @vma is writable, private or has another
- * size;
- * -ENXIO if the CPU has no buffer; -EBUSY if records are being read again after a rewind,
- * or are in a pipe; -ENOMEM.
+ * size; -ENODEV if the data cache has aliases; -ENXIO if the CPU has no buffer; -EBUSY if
+ * records are being read again after a rewind, or are in a pipe; -ENOMEM.
  */
 int gtsc_map(struct gtsc_file *file, struct vm_area_struct *vma)
 {
@@ -90,6 +90,12 @@ int gtsc_map(struct gtsc_file *file, struct vm_area_struct *vma)
 	if (file->reader->ch->flags & GTSC_GLOBAL || vma->vm_pgoff ||
 	    vma->vm_flags & (VM_WRITE | VM_EXEC) || !(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
+	/*
+	 * Programs would not see what writers write at another address: a sub-buffer is
+	 * written to again and again, and its mapping has lines of the last lap in the cache.
+	 */
+	if (cpu_dcache_is_aliasing())
+		return -ENODEV;
 
 	guard(mutex)(&file->reader->lock);
 
