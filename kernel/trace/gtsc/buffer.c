@@ -47,6 +47,8 @@
 #include <linux/cache.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/topology.h>
@@ -486,7 +488,7 @@ static void init_slots(struct gtsc_buffer *b, u64 seq)
  *
  * Context: process context, may sleep.
  *
- * Return: the buffer, NULL if there is no memory.
+ * Return: the buffer, NULL if there is no memory, or the task is being killed.
  */
 struct gtsc_buffer *gtsc_buffer_alloc(unsigned int cpu, unsigned int order, unsigned int nr_sub,
 				      bool flight, struct gtsc_counts *counts)
@@ -510,9 +512,12 @@ struct gtsc_buffer *gtsc_buffer_alloc(unsigned int cpu, unsigned int order, unsi
 		goto err;
 
 	for (unsigned int i = 0; i <= nr_sub; i++) {
+		if (fatal_signal_pending(current))
+			goto err;
 		b->mem[i].data = gtsc_mem_alloc(cpu, order);
 		if (!b->mem[i].data)
 			goto err;
+		cond_resched();
 	}
 	init_slots(b, 1ULL << GTSC_SLOT_BITS);
 

@@ -64,8 +64,8 @@ static int check_flags(unsigned int flags)
 }
 
 /*
- * A channel without files and without a trace, and without a buffer: gtsc_add_cpu() makes
- * that of a CPU. Freed by gtsc_put().
+ * A channel without files and without a trace. It has the buffers of the CPUs that are
+ * on-line; gtsc_add_cpu() makes that of another one. Freed by gtsc_put().
  */
 struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigned int nr_sub,
 				unsigned int flags)
@@ -81,7 +81,9 @@ struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigne
 	if (!ch)
 		return ERR_PTR(-ENOMEM);
 
+	ret = -ENOMEM;
 	kref_init(&ch->ref);
+	mutex_init(&ch->resize);
 	INIT_LIST_HEAD(&ch->node);
 	INIT_LIST_HEAD(&ch->panic_node);
 	strscpy(ch->name, name, sizeof(ch->name));
@@ -96,9 +98,10 @@ struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigne
 	if (!ch->cpu || !ch->buffers)
 		goto err;
 	gtsc_init_readers(ch);
-
-	return ch;
+	ret = gtsc_add_online_cpus(ch);
+	if (!ret)
+		return ch;
 err:
 	free_channel(ch);
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(ret);
 }

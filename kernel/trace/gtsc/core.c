@@ -56,7 +56,10 @@ static bool has_channel(struct gtsc_group *group, const char *name)
 	return false;
 }
 
-/* Open trace files can still be read to their end */
+/*
+ * The files have gone, but those that are open can still be read to their end, also those
+ * of a channel whose set-up has failed.
+ */
 static void end_readers(struct gtsc_channel *ch)
 {
 	WRITE_ONCE(ch->ended, true);
@@ -64,34 +67,24 @@ static void end_readers(struct gtsc_channel *ch)
 	gtsc_put(ch);
 }
 
-static struct gtsc_channel *add_channel(struct gtsc_group *group, const char *name,
-					unsigned int sub_size, unsigned int nr_sub,
-					unsigned int flags)
+static int add_channel(struct gtsc_group *group, struct gtsc_channel *ch)
 {
-	struct gtsc_channel *ch;
 	int ret;
 
 	lockdep_assert_held(&gtsc_mutex);
 
-	if (has_channel(group, name))
-		return ERR_PTR(-EEXIST);
-
-	ch = gtsc_alloc(name, sub_size, nr_sub, flags);
-	if (IS_ERR(ch))
-		return ch;
+	if (has_channel(group, ch->name))
+		return -EEXIST;
 
 	ch->group = group;
 	ret = gtsc_create_files(ch);
-	if (ret) {
-		/* The files have gone, but one of them may have been opened */
-		end_readers(ch);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		return ret;
 	list_add_tail(&ch->node, &group->channels);
-	if (flags & GTSC_PANIC)
+	if (ch->flags & GTSC_PANIC)
 		gtsc_add_dump(ch);
 
-	return ch;
+	return 0;
 }
 
 /* After gtsc_remove_files(), so that no user starts it again */
@@ -221,6 +214,28 @@ static void free_group(struct gtsc_group *group)
 	put_root(root);
 }
 
+/* A trace whose directory is that of its channel */
+static int add_single(const char *root, struct gtsc_channel *ch)
+{
+	struct gtsc_group *group;
+	int ret;
+
+	guard(mutex)(&gtsc_mutex);
+
+	group = setup_group(root, ch->name);
+	if (IS_ERR(group))
+		return PTR_ERR(group);
+
+	group->single = true;
+	ret = add_channel(group, ch);
+	if (ret) {
+		debugfs_remove(group->dir);
+		free_group(group);
+	}
+
+	return ret;
+}
+
 /**
  * gtsc_setup - set up a trace with one channel
  * @root: directory in the root of debugfs; made if there is no trace in it yet
@@ -247,26 +262,29 @@ static void free_group(struct gtsc_group *group)
  *
  * Return: the channel, in the state "setup"; -EINVAL if a name is empty or has a
  * slash in it, a size is 0 or too big, or the flags are wrong; -ENAMETOOLONG;
- * -EEXIST if there is such a directory; -ENOMEM; -ENODEV and other errors of
- * debugfs.
+ * -EEXIST if there is such a directory; -ENOMEM, also if the buffers of all CPUs are more
+ * than the memory that is available; -EINTR if the task is being killed; -ENODEV and other
+ * errors of debugfs.
  */
 struct gtsc_channel *gtsc_setup(const char *root, const char *name, unsigned int sub_size,
 				unsigned int nr_sub, unsigned int flags)
 {
-	struct gtsc_group *group;
 	struct gtsc_channel *ch;
+	int ret;
 
-	guard(mutex)(&gtsc_mutex);
+	ret = gtsc_check_name(root) ?: gtsc_check_name(name);
+	if (ret)
+		return ERR_PTR(ret);
 
-	group = setup_group(root, name);
-	if (IS_ERR(group))
-		return ERR_CAST(group);
+	/* Without gtsc_mutex: may take long */
+	ch = gtsc_alloc(name, sub_size, nr_sub, flags);
+	if (IS_ERR(ch))
+		return ch;
 
-	group->single = true;
-	ch = add_channel(group, name, sub_size, nr_sub, flags);
-	if (IS_ERR(ch)) {
-		debugfs_remove(group->dir);
-		free_group(group);
+	ret = add_single(root, ch);
+	if (ret) {
+		end_readers(ch);
+		return ERR_PTR(ret);
 	}
 
 	return ch;
@@ -395,6 +413,7 @@ struct gtsc_channel *gtsc_group_channel(struct gtsc_group *group, const char *na
 					unsigned int flags)
 {
 	int ret = gtsc_check_name(name);
+	struct gtsc_channel *ch;
 
 	if (ret)
 		return ERR_PTR(ret);
@@ -402,9 +421,19 @@ struct gtsc_channel *gtsc_group_channel(struct gtsc_group *group, const char *na
 	if (!strcmp(name, "state"))
 		return ERR_PTR(-EEXIST);
 
-	guard(mutex)(&gtsc_mutex);
+	/* Without gtsc_mutex: may take long */
+	ch = gtsc_alloc(name, sub_size, nr_sub, flags);
+	if (IS_ERR(ch))
+		return ch;
 
-	return add_channel(group, name, sub_size, nr_sub, flags);
+	scoped_guard(mutex, &gtsc_mutex)
+		ret = add_channel(group, ch);
+	if (ret) {
+		end_readers(ch);
+		return ERR_PTR(ret);
+	}
+
+	return ch;
 }
 EXPORT_SYMBOL_GPL(gtsc_group_channel);
 

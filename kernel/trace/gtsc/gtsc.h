@@ -6,8 +6,8 @@
  *	files.c		the files in debugfs
  *	dump.c		the console in a panic
  *	state.c		starting and stopping
- *	size.c		the buffers, their size and counters
  *	channel.c	the memory of a channel
+ *	size.c		the buffers, their size and counters
  *	map.c		trace files as memory				read.h
  *	read.c		reading trace files				read.h
  *	source.c	the records of one CPU				read.h
@@ -64,7 +64,10 @@ struct gtsc_channel {
 	struct gtsc_cpu __percpu *cpu;
 	unsigned int		flags;
 
-	/* Protected by gtsc_mutex; the sizes also by the hotplug lock */
+	/* Held by whoever changes the sizes; taken before gtsc_mutex */
+	struct mutex		resize;
+
+	/* Protected by gtsc_mutex; the sizes also by the hotplug lock and by @resize */
 	enum gtsc_state		state;
 	unsigned int		order;
 	unsigned int		nr_sub;
@@ -152,6 +155,9 @@ void gtsc_end_writers(struct gtsc_channel *ch);
 struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffers(void);
 void gtsc_free_buffers(struct gtsc_cpu_buffer __percpu *buffers);
 int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub);
+int gtsc_make_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+		      unsigned int order, unsigned int nr_sub);
+int gtsc_add_online_cpus(struct gtsc_channel *ch);
 int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu);
 int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
 		     bool discard);

@@ -14,6 +14,7 @@
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uio.h>
@@ -283,6 +284,81 @@ static void test_cache_lines(struct kunit *test)
 	gtsc_cleanup(trace);
 }
 
+/* Buffers that have no room together are not begun, although that of a CPU has */
+static void test_all_cpus_count(struct kunit *test)
+{
+	unsigned int nr_sub = si_mem_available() / 2 * 3 / num_online_cpus() >> GTSC_MAX_ORDER;
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
+	struct gtsc_cpu_buffer __percpu *buffers;
+	int cpu;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	buffers = gtsc_alloc_buffers();
+	KUNIT_ASSERT_NOT_NULL(test, buffers);
+	KUNIT_EXPECT_EQ(test, gtsc_make_buffers(trace, buffers, GTSC_MAX_ORDER, nr_sub), -ENOMEM);
+	for_each_possible_cpu(cpu)
+		KUNIT_EXPECT_PTR_EQ(test, per_cpu_ptr(buffers, cpu)->buffer, &gtsc_no_buffer);
+	gtsc_free_buffers(buffers);
+	gtsc_cleanup(trace);
+}
+
+/* A task that is killed gives up what it has allocated, and all is as it was */
+static void test_killed(struct kunit *test)
+{
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0), *other;
+	int ret;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	/* The signal that this thread does not take */
+	spin_lock_irq(&current->sighand->siglock);
+	sigaddset(&current->pending.signal, SIGKILL);
+	set_thread_flag(TIF_SIGPENDING);
+	spin_unlock_irq(&current->sighand->siglock);
+	ret = gtsc_resize(trace, 4096, 4);
+	other = gtsc_setup(TEST_ROOT, "y", 4096, 2, 0);
+	spin_lock_irq(&current->sighand->siglock);
+	sigdelset(&current->pending.signal, SIGKILL);
+	recalc_sigpending();
+	spin_unlock_irq(&current->sighand->siglock);
+
+	KUNIT_EXPECT_EQ(test, ret, -EINTR);
+	KUNIT_EXPECT_EQ(test, trace->nr_sub, 2);
+	KUNIT_EXPECT_PTR_EQ(test, other, ERR_PTR(-EINTR));
+	if (!IS_ERR(other))
+		gtsc_cleanup(other);
+	gtsc_cleanup(trace);
+}
+
+static struct gtsc_channel *bystander;
+
+/* Would wait for ever if a lock were held */
+static int use_bystander(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+			 unsigned int order, unsigned int nr_sub)
+{
+	if (!gtsc_start(bystander))
+		gtsc_stop(bystander);
+
+	return -ENOMEM;
+}
+
+/* Other channels can be used while memory is allocated for one */
+static void test_resize_blocks_nobody(struct kunit *test)
+{
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
+
+	bystander = gtsc_setup(TEST_ROOT, "bystander", 4096, 2, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, bystander);
+	kunit_activate_static_stub(test, gtsc_make_buffers, use_bystander);
+	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, 8192, 4), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, gtsc_get_state(bystander), GTSC_STOPPED);
+	KUNIT_EXPECT_EQ(test, trace->nr_sub, 2);
+	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "y", 4096, 2, 0), ERR_PTR(-ENOMEM));
+	kunit_deactivate_static_stub(test, gtsc_make_buffers);
+	gtsc_cleanup(bystander);
+	gtsc_cleanup(trace);
+}
+
 /* A read that finds no memory for what it is to return says so, and can be repeated */
 static void test_read_without_memory(struct kunit *test)
 {
@@ -470,6 +546,9 @@ static struct kunit_case gtsc_test_cases[] = {
 	KUNIT_CASE(test_format),
 	KUNIT_CASE(test_group),
 	KUNIT_CASE(test_cache_lines),
+	KUNIT_CASE(test_all_cpus_count),
+	KUNIT_CASE(test_killed),
+	KUNIT_CASE(test_resize_blocks_nobody),
 	KUNIT_CASE(test_read_without_memory),
 	KUNIT_CASE(test_discard_wakes),
 	KUNIT_CASE(test_poll_sees_late_record),

@@ -5,7 +5,8 @@
  *
  * A CPU gets its buffer before it comes on-line for the first time, and keeps it. The
  * buffers of all CPUs are replaced with gtsc_mutex, the hotplug lock and the locks of all
- * readers held, while the channel is not running.
+ * readers held, while the channel is not running. They are allocated before, with none of
+ * these: nobody waits for that but who changes the sizes of the same channel.
  */
 
 #include <linux/cleanup.h>
@@ -13,8 +14,12 @@
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/mm.h>
+#include <linux/oom.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
+#include <kunit/static_stub.h>
 #include <kunit/visibility.h>
 
 #include "gtsc.h"
@@ -34,14 +39,7 @@ int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub)
 {
 	int order = gtsc_order(sub_size);
 
-	if (order < 0 || !nr_sub || nr_sub > GTSC_MAX_SUBS)
-		return -EINVAL;
-
-	/* More than all memory: pages would be allocated until memory is low */
-	if ((u64)nr_sub << order > totalram_pages())
-		return -ENOMEM;
-
-	return 0;
+	return order < 0 || !nr_sub || nr_sub > GTSC_MAX_SUBS ? -EINVAL : 0;
 }
 
 struct gtsc_buffer gtsc_no_buffer;
@@ -60,6 +58,7 @@ struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffers(void)
 
 	return buffers;
 }
+EXPORT_SYMBOL_IF_KUNIT(gtsc_alloc_buffers);
 
 void gtsc_free_buffers(struct gtsc_cpu_buffer __percpu *buffers)
 {
@@ -75,12 +74,106 @@ void gtsc_free_buffers(struct gtsc_cpu_buffer __percpu *buffers)
 	}
 	free_percpu(buffers);
 }
+EXPORT_SYMBOL_IF_KUNIT(gtsc_free_buffers);
 
 static struct gtsc_buffer *alloc_buffer(struct gtsc_channel *ch, unsigned int cpu,
 					unsigned int order, unsigned int nr_sub)
 {
 	return gtsc_buffer_alloc(cpu, order, nr_sub, ch->flags & GTSC_FLIGHT,
 				 &gtsc_cpu(ch, cpu)->counts);
+}
+
+/* Has the CPU no buffer in @buffers, and one in @ch, or needs one because it is on-line? */
+static bool is_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+		       unsigned int cpu)
+{
+	return per_cpu_ptr(buffers, cpu)->buffer == &gtsc_no_buffer &&
+	       (cpu_online(cpu) || gtsc_has_buffer(ch, cpu));
+}
+
+static unsigned int count_missing(struct gtsc_channel *ch,
+				  struct gtsc_cpu_buffer __percpu *buffers)
+{
+	unsigned int nr = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		nr += is_missing(ch, buffers, cpu);
+
+	return nr;
+}
+
+/* A guess, as in the ring buffer: do not begin what cannot succeed */
+static bool is_available(unsigned int nr_cpus, unsigned int order, unsigned int nr_sub)
+{
+	s64 pages = (nr_sub + 1LL) * nr_cpus << order;
+
+	return pages <= si_mem_available();
+}
+
+static int make_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+			unsigned int order, unsigned int nr_sub)
+{
+	struct gtsc_buffer *b;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (!is_missing(ch, buffers, cpu))
+			continue;
+		b = alloc_buffer(ch, cpu, order, nr_sub);
+		if (!b)
+			return fatal_signal_pending(current) ? -EINTR : -ENOMEM;
+		per_cpu_ptr(buffers, cpu)->buffer = b;
+	}
+
+	return 0;
+}
+
+/*
+ * Make the buffers that are missing in @buffers. CPUs may come and go meanwhile. Takes long
+ * if they are big, so it is called without locks that others wait for. Also after an error
+ * gtsc_free_buffers() frees what was made.
+ */
+VISIBLE_IF_KUNIT int gtsc_make_buffers(struct gtsc_channel *ch,
+				       struct gtsc_cpu_buffer __percpu *buffers,
+				       unsigned int order, unsigned int nr_sub)
+{
+	bool is_user = current->mm;
+	int ret;
+
+	KUNIT_STATIC_STUB_REDIRECT(gtsc_make_buffers, ch, buffers, order, nr_sub);
+
+	if (!is_available(count_missing(ch, buffers), order, nr_sub))
+		return -ENOMEM;
+
+	/* If memory runs out meanwhile, for anybody, it is this task that has taken it */
+	if (is_user)
+		set_current_oom_origin();
+	ret = make_missing(ch, buffers, order, nr_sub);
+	if (is_user)
+		clear_current_oom_origin();
+
+	return ret;
+}
+EXPORT_SYMBOL_IF_KUNIT(gtsc_make_buffers);
+
+/* Make the buffers of a channel that nobody else knows yet */
+int gtsc_add_online_cpus(struct gtsc_channel *ch)
+{
+	int cpu, ret;
+
+	ret = gtsc_make_buffers(ch, ch->buffers, ch->order, ch->nr_sub);
+	if (ret)
+		return ret;
+
+	for_each_possible_cpu(cpu) {
+		if (!gtsc_has_buffer(ch, cpu))
+			continue;
+		gtsc_set_buffer(gtsc_source(ch, cpu), gtsc_buffer(ch, cpu));
+		cpumask_set_cpu(cpu, ch->cpus);
+	}
+
+	return 0;
 }
 
 /* Make the buffer of a CPU, if it has none, before the CPU comes on-line */
@@ -91,15 +184,17 @@ int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu)
 	if (gtsc_has_buffer(ch, cpu))
 		return 0;
 
-	b = alloc_buffer(ch, cpu, ch->order, ch->nr_sub);
+	b = is_available(1, ch->order, ch->nr_sub) ?
+	    alloc_buffer(ch, cpu, ch->order, ch->nr_sub) : NULL;
 	if (!b)
 		return -ENOMEM;
 
-	guard(mutex)(&gtsc_reader(ch, cpu)->lock);
-	gtsc_set_buffer(gtsc_source(ch, cpu), b);
-	cpumask_set_cpu(cpu, ch->cpus);
-	/* Pairs with the address dependency in gtsc_get_stats() */
-	smp_store_release(&per_cpu_ptr(ch->buffers, cpu)->buffer, b);
+	scoped_guard(mutex, &gtsc_reader(ch, cpu)->lock) {
+		gtsc_set_buffer(gtsc_source(ch, cpu), b);
+		cpumask_set_cpu(cpu, ch->cpus);
+		/* Pairs with the address dependency in gtsc_get_stats() */
+		smp_store_release(&per_cpu_ptr(ch->buffers, cpu)->buffer, b);
+	}
 
 	return 0;
 }
@@ -178,31 +273,6 @@ static void replace_buffer(struct gtsc_channel *ch, unsigned int cpu,
 	gtsc_set_buffer(gtsc_source(ch, cpu), gtsc_buffer(ch, cpu));
 }
 
-/* Buffers of other sizes, for all CPUs that have one or are on-line */
-static struct gtsc_cpu_buffer __percpu *
-new_buffers(struct gtsc_channel *ch, unsigned int order, unsigned int nr_sub)
-{
-	struct gtsc_cpu_buffer __percpu *buffers = gtsc_alloc_buffers();
-	struct gtsc_buffer *b;
-	int cpu;
-
-	if (!buffers)
-		return NULL;
-
-	for_each_possible_cpu(cpu) {
-		if (!cpu_online(cpu) && !gtsc_has_buffer(ch, cpu))
-			continue;
-		b = alloc_buffer(ch, cpu, order, nr_sub);
-		if (!b) {
-			gtsc_free_buffers(buffers);
-			return NULL;
-		}
-		per_cpu_ptr(buffers, cpu)->buffer = b;
-	}
-
-	return buffers;
-}
-
 static void replace_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
 			    unsigned int order, unsigned int nr_sub)
 {
@@ -218,32 +288,25 @@ static void replace_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __pe
 	ch->watermark = min(ch->watermark, nr_sub - 1);
 }
 
-/* Zero: leave this size as it is. @discard: throw unread records away. */
-int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
-		     bool discard)
+/* Returns -EAGAIN if a CPU has come for which there is no buffer in @buffers */
+static int use_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+		       unsigned int order, unsigned int nr_sub, bool discard)
 {
-	struct gtsc_cpu_buffer __percpu *buffers;
-	unsigned int order;
 	int ret;
 
 	guard(mutex)(&gtsc_mutex);
 	/* No CPU gets a buffer of the old sizes meanwhile */
 	guard(cpus_read_lock)();
 
-	sub_size = sub_size ?: gtsc_sub_size(ch);
-	nr_sub = max(nr_sub ?: ch->nr_sub, 2U);
-	ret = gtsc_check_size(sub_size, nr_sub) ?: may_resize(ch, discard);
+	ret = may_resize(ch, discard);
 	if (ret)
 		return ret;
+	if (count_missing(ch, buffers))
+		return -EAGAIN;
 
 	/* It was frozen: nobody has waited for its writers */
 	if (ch->state == GTSC_RUNNING)
 		synchronize_rcu();
-
-	order = get_order(sub_size);
-	buffers = new_buffers(ch, order, nr_sub);
-	if (!buffers)
-		return -ENOMEM;
 
 	/* A rewind may have come in between */
 	gtsc_lock_readers(ch);
@@ -254,8 +317,51 @@ int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned in
 
 	/* Those who wait have set @wake in the buffers that they knew */
 	gtsc_wake_readers(ch);
-	/* Either of them */
+
+	return ret;
+}
+
+static int change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
+		       bool discard)
+{
+	struct gtsc_cpu_buffer __percpu *buffers;
+	unsigned int order;
+	int ret;
+
+	sub_size = sub_size ?: gtsc_sub_size(ch);
+	nr_sub = max(nr_sub ?: ch->nr_sub, 2U);
+	ret = gtsc_check_size(sub_size, nr_sub);
+	if (ret)
+		return ret;
+	scoped_guard(mutex, &gtsc_mutex)
+		ret = may_resize(ch, discard);
+	if (ret)
+		return ret;
+
+	order = get_order(sub_size);
+	buffers = gtsc_alloc_buffers();
+	if (!buffers)
+		return -ENOMEM;
+	do {
+		ret = gtsc_make_buffers(ch, buffers, order, nr_sub) ?:
+		      use_buffers(ch, buffers, order, nr_sub, discard);
+	} while (ret == -EAGAIN);
+	/* The old ones, or after an error the new ones */
 	gtsc_free_buffers(buffers);
+
+	return ret;
+}
+
+/* Zero: leave this size as it is. @discard: throw unread records away. */
+int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
+		     bool discard)
+{
+	int ret;
+
+	if (mutex_lock_killable(&ch->resize))
+		return -EINTR;
+	ret = change_size(ch, sub_size, nr_sub, discard);
+	mutex_unlock(&ch->resize);
 
 	return ret;
 }
@@ -270,8 +376,9 @@ int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned in
  * Context: process context, may sleep. Waits for readers.
  *
  * Return: 0; -EINVAL if a size is 0 or too big; -EBUSY if the channel is running,
- * has records that have not been read, or is mapped; -ENOMEM. After an error all is as it
- * was.
+ * has records that have not been read, or is mapped; -ENOMEM, also if the buffers of all
+ * CPUs are more than the memory that is available; -EINTR if the task is being killed.
+ * After an error all is as it was.
  */
 int gtsc_resize(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub)
 {
