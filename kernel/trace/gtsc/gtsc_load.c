@@ -17,6 +17,7 @@
  *	hammer N WHO SIZE
  *			the same without an end
  *	rest N		end it
+ *	one N SIZE	such a record, of up to SIZE bytes, on the CPU of the caller
  *	text N LEN	a formatted record of LEN characters
  *	big N LEN	a record of LEN bytes
  *	plain N COUNT LEN
@@ -435,6 +436,19 @@ static int do_nest(struct load_channel *ch, unsigned int depth)
 	return ret;
 }
 
+static int do_one(struct load_channel *ch, unsigned int size)
+{
+	if (ch->busy)
+		return -EBUSY;
+	if (size < sizeof(struct load_record) || size > SZ_64K)
+		return -EINVAL;
+
+	ch->size = size;
+	write_one(ch, TASK);
+
+	return 0;
+}
+
 static int do_numbers(struct load_channel *ch, const char *verb, const char *args)
 {
 	unsigned int a = 0, b = 0, c = 0;
@@ -460,6 +474,8 @@ static int do_numbers(struct load_channel *ch, const char *verb, const char *arg
 		stop_writers(ch);
 		return 0;
 	}
+	if (!strcmp(verb, "one") && nr == 1)
+		return do_one(ch, a);
 	if (!strcmp(verb, "text") && nr == 1)
 		return do_text(ch, a);
 	if (!strcmp(verb, "big") && nr == 1)

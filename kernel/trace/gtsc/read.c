@@ -598,6 +598,7 @@ static bool arm(struct gtsc_reader *reader, struct gtsc_source *source)
  */
 static void arm_wake(struct gtsc_reader *reader)
 {
+	bool all_on_line = true;
 	int cpu;
 
 	lockdep_assert_held(&reader->lock);
@@ -605,10 +606,17 @@ static void arm_wake(struct gtsc_reader *reader)
 	for_each_cpu(cpu, reader->cpus) {
 		struct gtsc_source *source = gtsc_source(reader->ch, cpu);
 
-		/* A CPU that is offline has no writer, and comes online with a barrier */
-		if (source->buffer && !arm(reader, source))
-			smp_call_function_single(cpu, check_wait, source->buffer, true);
+		if (source->buffer && !arm(reader, source) &&
+		    smp_call_function_single(cpu, check_wait, source->buffer, true))
+			all_on_line = false;
 	}
+
+	/*
+	 * A CPU that is coming or going may write, but cannot be interrupted: after a grace
+	 * period, its writers see @wake, or their records are there.
+	 */
+	if (!all_on_line)
+		synchronize_rcu();
 }
 
 /**

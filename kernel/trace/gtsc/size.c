@@ -195,6 +195,8 @@ int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu)
 		/* Pairs with the address dependency in gtsc_get_stats() */
 		smp_store_release(&per_cpu_ptr(ch->buffers, cpu)->buffer, b);
 	}
+	/* Those who wait for a record have set @wake in the buffers that they knew */
+	gtsc_wake_readers(ch);
 
 	return 0;
 }

@@ -652,6 +652,31 @@ hotplug()
 	ended hotplug
 }
 
+# A poll of all CPUs that sleeps is woken by a CPU that comes after it
+hotplug_poll()
+{
+	local cpu=/sys/devices/system/cpu/cpu1/online
+	if [ ! -w $cpu ]; then
+		echo "# no CPU to take off-line"
+		return
+	fi
+	put 0 $cpu
+	setup 0 a 4096 8 $GLOBAL
+	load start 0
+	"$CHECK" -f -w -1 -n 1 $ROOT/a/trace0 > "$TMP/out" &
+	follower=$!
+	wait_for 'hotplug: a poll sleeps' in_poll "$follower"
+	put 1 $cpu
+	wait_for 'hotplug: and goes on sleeping when a CPU comes' in_poll "$follower"
+	taskset -c 1 bash -c "echo 'one 0 100' > $LOAD/do"
+	ends 'hotplug: and ends with its first record' "$follower"
+	kill "$follower" 2> /dev/null
+	result
+	is 'hotplug: which is right' '1 0' "$records $errors"
+	load cleanup 0
+	ended 'hotplug poll'
+}
+
 # A poll that waits is no busy one, and ends with the first record
 polled()
 {
@@ -797,6 +822,7 @@ polled
 parts
 waiting_reader
 hotplug
+hotplug_poll
 open_file
 rmmod gtsc_load
 echo "1..$nr"
