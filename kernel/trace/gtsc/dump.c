@@ -2,13 +2,23 @@
 /*
  * Generic trace setup and control: records on the console in a panic.
  *
- * Flight recorders with GTSC_PANIC print the records that they hold. Takes no lock, waits
- * for nothing, and changes nothing. If a reader was stopped while it held its lock, what
- * it had taken is left out.
+ * Flight recorders with GTSC_PANIC stop before all other panic notifiers, and print the
+ * newest records that they hold after the log has been saved. That takes no lock, waits for
+ * nothing, and changes nothing. If a reader was stopped while it held its lock, what it had
+ * taken is left out.
+ *
+ * The oops is worth more than the records: kmsg_dump() calls its dumpers in the order in
+ * which they were registered, and this one registers again with each channel, so that
+ * pstore has had the oops before. For what saves the log later, as a dumper of a module
+ * that came later or the kernel that kexec starts, records take half of the log at most.
  */
 #define pr_fmt(fmt) "gtsc: " fmt
 
+#include <linux/bits.h>
+#include <linux/kmsg_dump.h>
+#include <linux/limits.h>
 #include <linux/list.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
 #include <linux/nmi.h>
@@ -16,6 +26,7 @@
 #include <linux/panic_notifier.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
+#include <linux/rbtree.h>
 #include <linux/string.h>
 
 #include "gtsc.h"
@@ -23,27 +34,39 @@
 
 /* Of a record */
 #define MAX_DUMP_BYTES	256U
+#define LINE_BYTES	16
 
-static unsigned int dump_records = 1000;
-module_param(dump_records, uint, 0644);
-MODULE_PARM_DESC(dump_records, "Newest records of a channel that a panic prints (default 1000)");
+/* What a line takes in the log at most: the head of a record, and some of its bytes */
+#define LOG_HEAD_BYTES	64
+#define LOG_LINE_BYTES	96
+
+/* The log has at least so many bytes: log_buf_len= can only make it bigger */
+#ifdef CONFIG_PRINTK
+#define LOG_BYTES	BIT(CONFIG_LOG_BUF_SHIFT)
+#else
+#define LOG_BYTES	0
+#endif
+
+#define MAX_DUMP_RECORDS	1000
+
+static unsigned int dump_records = MAX_DUMP_RECORDS;
+
+static int set_dump_records(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 0, MAX_DUMP_RECORDS);
+}
+
+static const struct kernel_param_ops dump_records_ops = {
+	.set = set_dump_records,
+	.get = param_get_uint,
+};
+
+module_param_cb(dump_records, &dump_records_ops, &dump_records, 0644);
+MODULE_PARM_DESC(dump_records,
+		 "Newest records of a channel that a panic prints (0 to 1000, default 1000)");
 
 /* Changed with gtsc_mutex held, walked in a panic without */
 static LIST_HEAD(gtsc_panic_channels);
-
-void gtsc_add_dump(struct gtsc_channel *ch)
-{
-	lockdep_assert_held(&gtsc_mutex);
-
-	list_add_tail(&ch->panic_node, &gtsc_panic_channels);
-}
-
-void gtsc_del_dump(struct gtsc_channel *ch)
-{
-	lockdep_assert_held(&gtsc_mutex);
-
-	list_del_init(&ch->panic_node);
-}
 
 /* Where the dump is in the records of a CPU */
 struct dump_cursor {
@@ -57,6 +80,10 @@ struct dump_cursor {
 	const void		*data;
 	u32			pos;
 	u32			end;
+
+	/* The record at @pos */
+	const struct gtsc_record_header *next;
+	struct rb_node		node;
 };
 
 static DEFINE_PER_CPU(struct dump_cursor, dump_cursors);
@@ -150,77 +177,166 @@ static const struct gtsc_record_header *next_record(struct dump_cursor *cursor)
 	}
 }
 
-/* The oldest record of all CPUs, and go on behind it */
-static const struct gtsc_record_header *take_oldest(void)
+/* The cursors that have a record, by its time */
+
+static bool is_older(struct rb_node *a, const struct rb_node *b)
 {
-	const struct gtsc_record_header *header, *oldest = NULL;
-	struct dump_cursor *of_oldest = NULL;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct dump_cursor *cursor = per_cpu_ptr(&dump_cursors, cpu);
-
-		header = next_record(cursor);
-		if (header && (!oldest || header->time < oldest->time)) {
-			oldest = header;
-			of_oldest = cursor;
-		}
-	}
-	if (oldest)
-		of_oldest->pos += gtsc_record_size(oldest->len);
-
-	return oldest;
+	return rb_entry(a, struct dump_cursor, node)->next->time <
+	       rb_entry(b, struct dump_cursor, node)->next->time;
 }
 
-static void init_cursors(struct gtsc_channel *ch)
+static void add_cursor(struct rb_root_cached *cursors, struct dump_cursor *cursor)
 {
-	int cpu;
+	cursor->next = next_record(cursor);
+	if (cursor->next)
+		rb_add_cached(&cursor->node, cursors, is_older);
+}
 
-	for_each_possible_cpu(cpu)
-		init_cursor(ch, cpu);
+/* The oldest record of all CPUs, and go on behind it */
+static const struct gtsc_record_header *take_oldest(struct rb_root_cached *cursors)
+{
+	const struct gtsc_record_header *header;
+	struct dump_cursor *cursor;
+
+	cursor = rb_entry_safe(rb_first_cached(cursors), struct dump_cursor, node);
+	if (!cursor)
+		return NULL;
+
+	header = cursor->next;
+	rb_erase_cached(&cursor->node, cursors);
+	cursor->pos += gtsc_record_size(header->len);
+	add_cursor(cursors, cursor);
+
+	return header;
+}
+
+/* The newest records so far, in a ring */
+struct newest {
+	const struct gtsc_record_header	*records[MAX_DUMP_RECORDS];
+	unsigned int			first;
+	unsigned int			nr;
+	size_t				log_bytes;
+};
+
+static size_t log_bytes(const struct gtsc_record_header *header)
+{
+	unsigned int lines = DIV_ROUND_UP(min(header->len, MAX_DUMP_BYTES), LINE_BYTES);
+
+	return LOG_HEAD_BYTES + lines * LOG_LINE_BYTES;
+}
+
+static const struct gtsc_record_header *drop_oldest(struct newest *newest)
+{
+	const struct gtsc_record_header *header = newest->records[newest->first];
+
+	newest->first = (newest->first + 1) % MAX_DUMP_RECORDS;
+	newest->nr--;
+	newest->log_bytes -= log_bytes(header);
+
+	return header;
+}
+
+/* Add the newest record; the older ones make room for it. @max: bytes of the log */
+static void add_newest(struct newest *newest, const struct gtsc_record_header *header, size_t max)
+{
+	if (newest->nr == MAX_DUMP_RECORDS)
+		drop_oldest(newest);
+	newest->records[(newest->first + newest->nr) % MAX_DUMP_RECORDS] = header;
+	newest->nr++;
+	newest->log_bytes += log_bytes(header);
+
+	while (newest->nr > dump_records || newest->log_bytes > max)
+		drop_oldest(newest);
 }
 
 static void print_record(const struct gtsc_record_header *header)
 {
 	pr_emerg("[%llu] cpu %u, %u bytes\n", header->time, header->cpu, header->len);
-	print_hex_dump(KERN_EMERG, "gtsc: ", DUMP_PREFIX_OFFSET, 16, 1, header + 1,
+	print_hex_dump(KERN_EMERG, "gtsc: ", DUMP_PREFIX_OFFSET, LINE_BYTES, 1, header + 1,
 		       min(header->len, MAX_DUMP_BYTES), true);
 }
 
-static void dump(struct gtsc_channel *ch)
+static void dump(struct gtsc_channel *ch, size_t max)
 {
 	const char *name = ch->group->single ? "" : ch->name;
+	struct rb_root_cached cursors = RB_ROOT_CACHED;
 	const struct gtsc_record_header *header;
+	static struct newest newest;
 	u64 nr = 0;
+	int cpu;
 
-	WRITE_ONCE(ch->live, NULL);
-	init_cursors(ch);
-	while (take_oldest())
+	for_each_possible_cpu(cpu) {
+		init_cursor(ch, cpu);
+		add_cursor(&cursors, per_cpu_ptr(&dump_cursors, cpu));
+	}
+
+	newest.nr = 0;
+	newest.log_bytes = 0;
+	while ((header = take_oldest(&cursors))) {
+		touch_nmi_watchdog();
+		add_newest(&newest, header, max);
 		nr++;
-	pr_emerg("%s%s%s: the newest of %llu records\n", ch->group->name,
-		 ch->group->single ? "" : "/", name, nr);
+	}
 
-	init_cursors(ch);
-	while ((header = take_oldest())) {
+	pr_emerg("%s%s%s: the newest %u of %llu records\n", ch->group->name,
+		 ch->group->single ? "" : "/", name, newest.nr, nr);
+	while (newest.nr) {
 		/* The console may be slow */
 		touch_nmi_watchdog();
-		if (nr-- <= dump_records)
-			print_record(header);
+		print_record(drop_oldest(&newest));
 	}
 }
 
-static int dump_all(struct notifier_block *nb, unsigned long event, void *data)
+static void dump_all(struct kmsg_dumper *dumper, struct kmsg_dump_detail *detail)
+{
+	unsigned int nr = list_count_nodes(&gtsc_panic_channels);
+	struct gtsc_channel *ch;
+
+	list_for_each_entry(ch, &gtsc_panic_channels, panic_node)
+		dump(ch, LOG_BYTES / 2 / nr);
+}
+
+static struct kmsg_dumper dumper = {
+	.dump		= dump_all,
+	.max_reason	= KMSG_DUMP_PANIC,
+};
+
+void gtsc_add_dump(struct gtsc_channel *ch)
+{
+	lockdep_assert_held(&gtsc_mutex);
+
+	list_add_tail(&ch->panic_node, &gtsc_panic_channels);
+	/* Behind the dumpers that have come meanwhile */
+	kmsg_dump_unregister(&dumper);
+	kmsg_dump_register(&dumper);
+}
+
+void gtsc_del_dump(struct gtsc_channel *ch)
+{
+	lockdep_assert_held(&gtsc_mutex);
+
+	if (list_empty(&ch->panic_node))
+		return;
+
+	list_del_init(&ch->panic_node);
+	if (list_empty(&gtsc_panic_channels))
+		kmsg_dump_unregister(&dumper);
+}
+
+/* Other notifiers, and the dumpers, may be traced */
+static int stop_all(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct gtsc_channel *ch;
 
 	list_for_each_entry(ch, &gtsc_panic_channels, panic_node)
-		dump(ch);
+		WRITE_ONCE(ch->live, NULL);
 
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block panic_notifier = {
-	.notifier_call	= dump_all,
+	.notifier_call	= stop_all,
+	.priority	= INT_MAX,
 };
 
 void gtsc_init_dump(void)

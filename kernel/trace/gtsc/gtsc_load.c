@@ -23,6 +23,9 @@
  *	plain N COUNT LEN
  *			COUNT records of LEN bytes, at most 4096, from one task
  *	nest N DEPTH	DEPTH records, each within the one before, in one context
+ *	dumper N BYTES	in a panic, tell whether the newest BYTES of the log that a dumper
+ *			gets have the panic, and whether they have records; N is 0 or 1,
+ *			and need not be a channel
  *
  * and "counts" shows for each channel: attempts, records written, discarded.
  *
@@ -40,6 +43,7 @@
 #include <linux/fs.h>
 #include <linux/gtsc.h>
 #include <linux/hrtimer.h>
+#include <linux/kmsg_dump.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -355,6 +359,61 @@ static int do_write(struct load_channel *ch, u64 count, unsigned int who, unsign
 	return 0;
 }
 
+/* Dumpers of the log, as pstore has one */
+
+static struct log_dumper {
+	struct kmsg_dumper	dumper;
+	char			*text;
+	size_t			size;
+} log_dumpers[2];
+
+static void look_at_log(struct kmsg_dumper *dumper, struct kmsg_dump_detail *detail)
+{
+	struct log_dumper *d = container_of(dumper, struct log_dumper, dumper);
+	struct kmsg_dump_iter iter;
+	size_t len = 0;
+
+	kmsg_dump_rewind(&iter);
+	kmsg_dump_get_buffer(&iter, false, d->text, d->size, &len);
+	pr_emerg("dumper %td: panic %d, records %d\n", d - log_dumpers,
+		 !!strnstr(d->text, "Kernel panic - not syncing", len),
+		 !!strnstr(d->text, "gtsc: ", len));
+}
+
+static int add_dumper(unsigned int i, size_t size)
+{
+	struct log_dumper *d;
+	int ret;
+
+	if (i >= ARRAY_SIZE(log_dumpers))
+		return -EINVAL;
+	d = &log_dumpers[i];
+	if (d->text)
+		return -EBUSY;
+
+	d->text = kvmalloc(size, GFP_KERNEL);
+	if (!d->text)
+		return -ENOMEM;
+	d->size = size;
+	d->dumper.dump = look_at_log;
+	d->dumper.max_reason = KMSG_DUMP_PANIC;
+	ret = kmsg_dump_register(&d->dumper);
+	if (ret) {
+		kvfree(d->text);
+		d->text = NULL;
+	}
+
+	return ret;
+}
+
+static void del_dumpers(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(log_dumpers); i++) {
+		kmsg_dump_unregister(&log_dumpers[i].dumper);
+		kvfree(log_dumpers[i].text);
+	}
+}
+
 /* Commands */
 
 static int do_setup(struct load_channel *ch, const char *root, const char *name,
@@ -492,7 +551,7 @@ static int do_set(const char *val, const struct kernel_param *kp)
 {
 	char *buf __free(kfree) = kstrdup(val, GFP_KERNEL);
 	char *verb, *nr, *root, *name, *rest;
-	unsigned int i, sub_size, nr_sub, flags;
+	unsigned int i, sub_size, nr_sub, flags, bytes;
 
 	if (!buf)
 		return -ENOMEM;
@@ -503,6 +562,9 @@ static int do_set(const char *val, const struct kernel_param *kp)
 	if (!nr || kstrtouint(nr, 0, &i) || i >= NR_CHANNELS)
 		return -EINVAL;
 
+	if (!strcmp(verb, "dumper"))
+		return rest && !kstrtouint(rest, 0, &bytes) && bytes ? add_dumper(i, bytes) :
+		       -EINVAL;
 	if (strcmp(verb, "setup")) {
 		if (!channels[i].trace)
 			return -ENOENT;
@@ -631,6 +693,7 @@ module_init(gtsc_load_init);
 static void __exit gtsc_load_exit(void)
 {
 	debugfs_remove(memory_file);
+	del_dumpers();
 	for (unsigned int i = 0; i < NR_CHANNELS; i++) {
 		if (channels[i].trace)
 			do_cleanup(&channels[i]);
