@@ -49,8 +49,10 @@ unsigned long ktrace_location_range(unsigned long start, unsigned long end);
 int ktrace_make_records(void);
 int ktrace_prepare(void);
 int ktrace_site_class(unsigned long func);
+bool ktrace_is_optin(unsigned long func);
 
 int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int nr);
+bool arch_ktrace_is_movable(unsigned long func);
 int arch_ktrace_prepare(void);
 int arch_ktrace_start(void);
 void arch_ktrace_free(struct module *mod);
@@ -80,6 +82,7 @@ static inline void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void 
 static inline int ktrace_make_records(void) { return 0; }
 static inline int ktrace_prepare(void) { return 0; }
 static inline int ktrace_site_class(unsigned long func) { return -ENOENT; }
+static inline bool ktrace_is_optin(unsigned long func) { return false; }
 static inline void arch_ktrace_free(struct module *mod) { }
 static inline void arch_ktrace_free_init(struct module *mod, unsigned long start,
 					 unsigned long end) { }

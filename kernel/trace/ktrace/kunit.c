@@ -1182,6 +1182,14 @@ static void ktrace_test_optin(struct kunit *test)
 	stop_tracer(0);
 	ktrace_test_assembly();
 	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
+
+	/* A live patch would be passed by when a tracer calls the function */
+	tracers[0].ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY;
+	tracers[0].used = true;
+	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&tracers[0].ops, func, 0, 1));
+	KUNIT_EXPECT_EQ(test, -EBUSY, register_ftrace_function(&tracers[0].ops));
+	KUNIT_ASSERT_EQ(test, 0, ktrace_get_record(func, &record));
+	KUNIT_EXPECT_EQ(test, record.flags & FTRACE_FL_IPMODIFY, 0);
 }
 
 static struct kunit_case ktrace_test_cases[] = {

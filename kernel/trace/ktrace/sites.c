@@ -113,6 +113,22 @@ static struct table module_table(unsigned long addr)
 }
 #endif
 
+/* The low bits of the entry of a function, -ENOENT if it has none */
+static int site_bits(unsigned long func)
+{
+	struct table table;
+	const s32 *site;
+
+	/* For the module */
+	guard(preempt)();
+
+	table = core_kernel_text(func) ? kernel_table : module_table(func);
+
+	site = bsearch(&func, table.sites, table.nr, sizeof(*table.sites), cmp_function);
+
+	return site ? site_target(site) % KTRACE_FUNC_ALIGN : -ENOENT;
+}
+
 /**
  * ktrace_site_class - what the build tells of a function
  * @func: address of the function
@@ -126,17 +142,26 @@ static struct table module_table(unsigned long addr)
  */
 int ktrace_site_class(unsigned long func)
 {
-	struct table table;
-	const s32 *site;
+	int bits = site_bits(func);
 
-	/* For the module */
-	guard(preempt)();
+	return bits < 0 ? bits : bits & KTRACE_SITE_CLASS;
+}
 
-	table = core_kernel_text(func) ? kernel_table : module_table(func);
+/**
+ * ktrace_is_optin - is a function traced on request only?
+ * @func: address of the function
+ *
+ * Tracers call such functions. The second call does not call anything that traces the function.
+ *
+ * Context: any, after ftrace_init().
+ *
+ * Return: whether it is.
+ */
+bool ktrace_is_optin(unsigned long func)
+{
+	int bits = site_bits(func);
 
-	site = bsearch(&func, table.sites, table.nr, sizeof(*table.sites), cmp_function);
-
-	return site ? site_class(site) : -ENOENT;
+	return bits >= 0 && bits & KTRACE_SITE_OPTIN;
 }
 
 /* Functions that are traced on request only */
