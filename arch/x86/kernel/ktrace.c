@@ -149,6 +149,22 @@ static bool can_displace(unsigned long entry, unsigned int class, bool *is_short
 	return true;
 }
 
+/**
+ * arch_ktrace_is_movable - can a function be traced after alternatives were applied?
+ * @func: address of a function that arch_ktrace_traceable() has selected before
+ *
+ * Context: nothing is traced yet.
+ *
+ * Return: whether its first instruction can be moved, if it has to be.
+ */
+bool __init arch_ktrace_is_movable(unsigned long func)
+{
+	unsigned long entry = ktrace_slot_entry(func);
+	bool is_short;
+
+	return ktrace_is_endbr_free(func) || can_displace(entry, KTRACE_SITE_ANY, &is_short);
+}
+
 static bool is_livepatch(struct module *mod)
 {
 #ifdef CONFIG_MODULES

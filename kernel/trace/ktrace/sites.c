@@ -396,12 +396,43 @@ int ktrace_prepare(void)
 	return make_records() ?: arch_ktrace_prepare();
 }
 
+/* The record may have been made at boot */
+static void __init disable_record(unsigned long func)
+{
+	struct ftrace_rec_iter *iter;
+	struct dyn_ftrace *rec;
+
+	for_ftrace_rec_iter(iter) {
+		rec = ftrace_rec_iter_record(iter);
+		if (rec->ip == func)
+			rec->flags |= FTRACE_FL_DISABLED;
+	}
+}
+
+/* Alternatives may have made something that cannot be moved of a first instruction */
+static void __init drop_unmovable(void)
+{
+	for (unsigned int i = 0; i < kernel_table.nr; i++) {
+		s32 *site = &kernel_table.sites[i];
+		unsigned long func = site_function(site);
+
+		if (site_class(site) != KTRACE_SITE_ALTERNATIVE || !is_traceable(site) ||
+		    arch_ktrace_is_movable(func))
+			continue;
+
+		pr_info("ktrace: %ps cannot be traced on this CPU\n", (void *)func);
+		*site -= KTRACE_SITE_TRACEABLE;
+		disable_record(func);
+	}
+}
+
 /* Patch what was enabled before the kernel's text could be patched */
 static int __init ktrace_start(void)
 {
 	int ret;
 
 	scoped_guard(mutex, &ftrace_lock) {
+		drop_unmovable();
 		ret = arch_ktrace_start();
 		if (!ret) {
 			ftrace_check_all = true;
