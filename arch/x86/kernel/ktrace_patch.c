@@ -43,14 +43,15 @@ static bool ktrace_wanted;
  *
  * Context: after alternatives were applied; ftrace_lock held.
  *
- * Return: 0, -EBUSY if something else uses the padding, or -ENOMEM.
+ * Return: 0, -EBUSY if call depth tracking was not expected, or -ENOMEM.
  */
 int __init arch_ktrace_start(void)
 {
 	int ret = 0;
 
-	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) && ktrace_uses_padding()) {
-		pr_warn("call depth tracking uses the padding of functions: boot with ktrace_no_padding\n");
+	/* An option chooses it, which was not seen in time */
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) && !ktrace_calls_counted) {
+		pr_warn("call depth tracking has come too late: no function can be traced\n");
 		return -EBUSY;
 	}
 

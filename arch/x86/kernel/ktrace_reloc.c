@@ -305,6 +305,7 @@ int ktrace_relocate(const u8 *code, unsigned long from, unsigned int min, u8 *bu
 	if (r.targets & GENMASK(r.moved.len - 1, 0))
 		return -ELOOP;
 
+	r.moved.is_call = kind == KIND_CALL;
 	if (kind == KIND_COPY || kind == KIND_JCC)
 		write_jmp(&r, old_ip(&r));
 	if (!r.err)

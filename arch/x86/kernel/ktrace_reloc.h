@@ -25,12 +25,14 @@
  * @nr: instructions that were displaced
  * @size: bytes that were written, with the jump back
  * @first: length of the first instruction
+ * @is_call: the last one is a call, of which a push and a jump were made
  */
 struct ktrace_moved {
 	u8	len;
 	u8	nr;
 	u8	size;
 	u8	first;
+	bool	is_call;
 };
 
 int ktrace_relocate(const u8 *code, unsigned long from, unsigned int min, u8 *buf,

@@ -32,6 +32,8 @@ static_assert(sizeof(struct ktrace_pad) == sizeof(struct ktrace_slot_pad));
 static_assert(sizeof(s32) + CALL_INSN_SIZE == -KTRACE_DISTANCE);
 
 bool ktrace_padding_taken __ro_after_init;
+/* By call depth tracking. No call may be displaced then. */
+bool ktrace_calls_counted __ro_after_init;
 
 static int __init set_padding_taken(char *str)
 {
@@ -44,8 +46,10 @@ early_param("ktrace_no_padding", set_padding_taken);
 /* Call depth tracking is chosen later than the functions that can be traced */
 static int __init set_padding_taken_by_thunks(char *str)
 {
-	if (IS_ENABLED(CONFIG_MITIGATION_CALL_DEPTH_TRACKING) && str && strstr(str, "stuff"))
+	if (IS_ENABLED(CONFIG_MITIGATION_CALL_DEPTH_TRACKING) && str && strstr(str, "stuff")) {
 		ktrace_padding_taken = true;
+		ktrace_calls_counted = true;
+	}
 
 	return 0;
 }

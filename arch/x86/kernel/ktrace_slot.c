@@ -78,14 +78,21 @@ bool ktrace_may_change(unsigned long addr)
  *
  * Context: any.
  *
- * Return: 0, or an error of ktrace_relocate().
+ * Return: 0, an error of ktrace_relocate(), or -EPERM if a call would not be one that call
+ * depth tracking counts.
  */
 int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsigned long to,
 		    u8 *code, struct ktrace_moved *moved)
 {
-	memset(code, INT3_INSN_OPCODE, KTRACE_SLOT_CODE);
+	int ret;
 
-	return ktrace_relocate(insns, entry, min, code, to, KTRACE_SLOT_CODE, moved);
+	memset(code, INT3_INSN_OPCODE, KTRACE_SLOT_CODE);
+	ret = ktrace_relocate(insns, entry, min, code, to, KTRACE_SLOT_CODE, moved);
+	if (ret)
+		return ret;
+
+	/* A push and a jump: the return stack buffer does not get the address */
+	return moved->is_call && ktrace_calls_counted ? -EPERM : 0;
 }
 
 struct slot_area {

@@ -59,6 +59,8 @@ struct ktrace_slot_pad {
 	s32	disp;
 } __packed;
 
+extern bool ktrace_calls_counted;
+
 bool ktrace_may_change(unsigned long addr);
 int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsigned long to,
 		    u8 *code, struct ktrace_moved *moved);

@@ -95,10 +95,11 @@ static const struct reloc_case cases[] = {
 	{ "test and jcc", "85 ff 74 10", 2, 0, { 2, 1, 7 }, "85 ff" BACK },
 	{ "test, jcc and more", "85 ff 74 10 55", 5, 0, { 5, 3, 14 },
 	  "85 ff 0f 84 0c f0 ff ff 55 e9 f7 ef ff ff" },
-	{ "call", "e8 00 01 00 00", 5, 0, { 5, 1, 10 }, "68 05 10 00 80 e9 fb f0 ff ff" },
-	{ "addr32 call", "67 e8 00 01 00 00", 2, 0, { 6, 1, 10 },
+	{ "call", "e8 00 01 00 00", 5, 0, { 5, 1, 10, .is_call = true },
+	  "68 05 10 00 80 e9 fb f0 ff ff" },
+	{ "addr32 call", "67 e8 00 01 00 00", 2, 0, { 6, 1, 10, .is_call = true },
 	  "68 06 10 00 80 e9 fc f0 ff ff" },
-	{ "call at the end", "50 e8 00 01 00 00", 5, 0, { 6, 2, 11 },
+	{ "call at the end", "50 e8 00 01 00 00", 5, 0, { 6, 2, 11, .is_call = true },
 	  "50 68 06 10 00 80 e9 fb f0 ff ff" },
 	{ "the longest", "74 20 75 20" NOP15, 5, 0, { 19, 3, 32 },
 	  "0f 84 1c f0 ff ff 0f 85 18 f0 ff ff" NOP15 " e9 f3 ef ff ff", .size = 32 },
@@ -200,7 +201,7 @@ static bool is_expected(const struct ktrace_moved *moved, const struct ktrace_mo
 				      moved->first && moved->first < moved->len;
 
 	return first && moved->len == expected->len && moved->nr == expected->nr &&
-	       moved->size == expected->size;
+	       moved->size == expected->size && moved->is_call == expected->is_call;
 }
 
 static bool check_result(const struct reloc_case *c, const u8 *code)
