@@ -48,6 +48,7 @@ int ktrace_add_text(struct module *mod, s32 *sites, unsigned int *nr_sites);
 unsigned long ktrace_location_range(unsigned long start, unsigned long end);
 int ktrace_make_records(void);
 int ktrace_prepare(void);
+bool ktrace_is_dead(void);
 int ktrace_site_class(unsigned long func);
 bool ktrace_is_optin(unsigned long func);
 

@@ -131,11 +131,12 @@ static bool can_displace_several(const struct ktrace_site *site)
 
 /* All instructions in the place of the jump, if they can be displaced, or the first */
 static int displace_insns(const struct ktrace_site *site, const u8 *insns, unsigned long at,
-			  bool one_insn, u8 *code, struct ktrace_moved *moved)
+			  u8 *code, struct ktrace_moved *moved)
 {
 	int ret;
 
-	if (!one_insn) {
+	/* A kprobe of another instruction than the first would not be hit in the slot */
+	if (!ktrace_is_probed(site->entry)) {
 		ret = ktrace_displace(insns, site->entry, ktrace_jump_len(), at, code, moved);
 		if (!ret && (moved->nr == 1 || can_displace_several(site)))
 			return 0;
@@ -145,8 +146,7 @@ static int displace_insns(const struct ktrace_site *site, const u8 *insns, unsig
 }
 
 /* Fill the code of @slot, which is to be at @at */
-static int displace(const struct ktrace_site *site, unsigned long at, bool one_insn,
-		    struct ktrace_slot *slot)
+static int displace(const struct ktrace_site *site, unsigned long at, struct ktrace_slot *slot)
 {
 	/* More does not fit into a slot, and may be behind the end of a module */
 	const unsigned int max_len = sizeof(slot->code) - JMP32_INSN_SIZE;
@@ -156,11 +156,9 @@ static int displace(const struct ktrace_site *site, unsigned long at, bool one_i
 	int ret;
 
 	memcpy(insns, (void *)site->entry, max_len);
-	if (site->call)
-		memcpy(insns, site->original, jump_len);
 	memcpy(slot->replaced, insns, sizeof(slot->replaced));
 
-	ret = displace_insns(site, insns, at, one_insn, slot->code, &moved);
+	ret = displace_insns(site, insns, at, slot->code, &moved);
 
 	slot->first_len = moved.first;
 	if (moved.nr > 1)
@@ -171,20 +169,13 @@ static int displace(const struct ktrace_site *site, unsigned long at, bool one_i
 	return ret;
 }
 
-/**
- * ktrace_add_slot - give a slot to a function
- * @site: the function
- * @callee: what the call in the slot calls
- * @one_insn: displace only one instruction
- *
- * Return: the slot; NULL if the function has one and there is no memory for another, or the
- * instruction cannot be displaced. For a function with a record that cannot be, but after
- * ftrace_kill().
+/*
+ * Give a slot, whose call calls @callee, to a function. Returns NULL if the instruction cannot be
+ * displaced. For a function with a record that cannot be, but after ftrace_kill().
  */
-struct ktrace_slot *ktrace_add_slot(const struct ktrace_site *site, unsigned long callee,
-				    bool one_insn)
+static struct ktrace_slot *add_slot(const struct ktrace_site *site, unsigned long callee)
 {
-	struct ktrace_slot *at = ktrace_take_slot(site->func, site->slot);
+	struct ktrace_slot *at = ktrace_take_slot(site->func);
 	struct ktrace_slot slot __uninitialized;
 	unsigned long code;
 
@@ -195,7 +186,7 @@ struct ktrace_slot *ktrace_add_slot(const struct ktrace_site *site, unsigned lon
 	slot.distance = site->func - code;
 	slot.call = CALL_INSN_OPCODE;
 	slot.disp = callee - code;
-	if (WARN_ON_ONCE(displace(site, code, one_insn, &slot)))
+	if (WARN_ON_ONCE(displace(site, code, &slot)))
 		return NULL;
 
 	if (new_slots.nr == ARRAY_SIZE(new_slots.blocks))
@@ -207,12 +198,8 @@ struct ktrace_slot *ktrace_add_slot(const struct ktrace_site *site, unsigned lon
 	return at;
 }
 
-/**
- * ktrace_add_slot_pad - add the jump from the padding of a function to its slot
- * @func: address of the function
- * @slot: the slot
- */
-void ktrace_add_slot_pad(unsigned long func, struct ktrace_slot *slot)
+/* Add the jump from the padding of a function to its slot */
+static void add_slot_pad(unsigned long func, struct ktrace_slot *slot)
 {
 	struct ktrace_slot_pad *pad;
 
@@ -241,11 +228,11 @@ int ktrace_add_code(const struct ktrace_site *site, unsigned long callee)
 		return 0;
 	}
 
-	slot = ktrace_add_slot(site, callee, false);
+	slot = add_slot(site, callee);
 	/* arch_ktrace_traceable() has counted it */
 	if (WARN_ON_ONCE(!slot))
 		return -EINVAL;
-	ktrace_add_slot_pad(site->func, slot);
+	add_slot_pad(site->func, slot);
 
 	return 0;
 }

@@ -9,9 +9,6 @@
 #include "ktrace_slot.h"
 
 int ktrace_add_code(const struct ktrace_site *site, unsigned long callee);
-struct ktrace_slot *ktrace_add_slot(const struct ktrace_site *site, unsigned long callee,
-				    bool one_insn);
-void ktrace_add_slot_pad(unsigned long func, struct ktrace_slot *slot);
 void ktrace_write_code(void);
 void ktrace_drop_code(void);
 

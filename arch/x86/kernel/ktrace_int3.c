@@ -4,11 +4,13 @@
  *
  * Where the first instruction is shorter than the jump, a breakpoint is put in its place, for
  * good or until a jump can be (ktrace_upgrade.c). The handler goes on in the slot of the
- * function.
+ * function. A slot that was split (ktrace_upgrade.c, too) has a breakpoint, whose handler goes
+ * on in the function.
  *
  * exc_int3() calls the handler right after smp_text_poke_int3_handler(), before anything that
  * can be traced. Anything that it called might be traced by a breakpoint, too. So it looks into
- * nothing but a sorted table of the entries, which is replaced when functions come or go.
+ * nothing but the slots and a sorted table of the entries, which is replaced when functions
+ * come or go.
  *
  * If the padding of functions is not used, all functions are in this table: their slots are
  * found here.
@@ -29,13 +31,17 @@
 #include <asm/text-patching.h>
 
 #include "ktrace_int3.h"
+#include "ktrace_site.h"
 #include "ktrace_slot.h"
 
 /* Text of the kernel and of modules, and slots, have addresses that fit when extended */
 struct entry {
 	s32	addr;		/* where the first instruction of a function is */
-	s32	slot;		/* 0 if it has none */
+	s32	slot;		/* 0 or PROBED if it has none */
 };
+
+/* In place of a slot: when the function gets one, only one instruction is to be displaced */
+#define PROBED		1
 
 struct entry_table {
 	unsigned int	nr;
@@ -63,7 +69,23 @@ static __always_inline struct entry *find_entry(struct entry_table *table, long 
 
 static __always_inline struct ktrace_slot *slot_of(struct entry *entry)
 {
-	return entry ? (struct ktrace_slot *)(long)READ_ONCE(entry->slot) : NULL;
+	long slot = entry ? READ_ONCE(entry->slot) : 0;
+
+	return slot == PROBED ? NULL : (struct ktrace_slot *)slot;
+}
+
+/* The breakpoint of a slot is in place of its second instruction */
+static __always_inline bool leave_slot(struct pt_regs *regs)
+{
+	const struct ktrace_slot *slot = __ktrace_slot_at(regs->ip - INT3_INSN_SIZE);
+
+	if (!slot || slot->form != KTRACE_SLOT_SEVERAL ||
+	    regs->ip - INT3_INSN_SIZE != (unsigned long)ktrace_second_insn(slot))
+		return false;
+
+	int3_emulate_jmp(regs, __ktrace_slot_entry(ktrace_slot_func(slot)) + slot->first_len);
+
+	return true;
 }
 
 /**
@@ -83,7 +105,9 @@ noinstr bool ktrace_int3_handler(struct pt_regs *regs)
 
 	/* The slot is written before the first breakpoint, and the table after the slot */
 	slot = slot_of(find_entry(READ_ONCE(entry_table), regs->ip - INT3_INSN_SIZE));
-	if (!slot || slot->form == KTRACE_SLOT_JUMP)
+	if (!slot)
+		return leave_slot(regs);
+	if (slot->form == KTRACE_SLOT_JUMP)
 		return false;
 
 	int3_emulate_jmp(regs, (unsigned long)&slot->call);
@@ -137,7 +161,7 @@ struct ktrace_slot *ktrace_entry_slot(unsigned long entry)
 }
 
 /**
- * ktrace_set_entry_slot - a function has a slot, or another one, which is written
+ * ktrace_set_entry_slot - a function has a slot, which is written
  * @entry: where its first instruction is
  * @slot: the slot
  *
@@ -152,6 +176,41 @@ void ktrace_set_entry_slot(unsigned long entry, struct ktrace_slot *slot)
 	/* x86 does not reorder stores: who finds the slot finds its code */
 	if (!WARN_ON_ONCE(!found))
 		WRITE_ONCE(found->slot, (long)slot);
+}
+
+/**
+ * ktrace_mark_probed - displace no instruction but the first of a function that has no slot
+ * @entry: where its first instruction is
+ *
+ * Does nothing if the function is not in the table: no other instruction would be displaced.
+ *
+ * Context: text_mutex held.
+ */
+void ktrace_mark_probed(unsigned long entry)
+{
+	struct entry *found = find_near_last(entry);
+
+	lockdep_assert_held(&text_mutex);
+
+	if (found && !found->slot)
+		WRITE_ONCE(found->slot, PROBED);
+}
+
+/**
+ * ktrace_is_probed - was ktrace_mark_probed() called for a function that has no slot?
+ * @entry: where its first instruction is
+ *
+ * Context: text_mutex held.
+ *
+ * Return: whether it was.
+ */
+bool ktrace_is_probed(unsigned long entry)
+{
+	struct entry *found = find_near_last(entry);
+
+	lockdep_assert_held(&text_mutex);
+
+	return found && found->slot == PROBED;
 }
 
 /**

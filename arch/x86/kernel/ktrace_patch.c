@@ -291,11 +291,6 @@ unsigned long ktrace_resume(unsigned long func)
 		ktrace_get_site(func, &site);
 	}
 
-	if (!site.slot)
-		return func + ENDBR_INSN_SIZE;
-
-	ktrace_slot_state(site.slot)->resumed = true;
-
-	return (unsigned long)site.slot->code;
+	return site.slot ? (unsigned long)site.slot->code : func + ENDBR_INSN_SIZE;
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_resume);

@@ -194,7 +194,7 @@ static u32 untraced_endbr(unsigned long func)
  */
 unsigned long ktrace_slot_entry(unsigned long func)
 {
-	return __is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
+	return __ktrace_slot_entry(func);
 }
 
 static struct ktrace_slot *find_slot(unsigned long func)
@@ -220,8 +220,8 @@ static __always_inline struct ktrace_slot *slot_of(unsigned long func)
 
 	jmp = ktrace_slot_pad_of(func)->jmp;
 
-	/* A breakpoint while it gets another slot. Most functions have none. */
-	return jmp == JMP32_INSN_OPCODE || jmp == INT3_INSN_OPCODE ? find_slot(func) : NULL;
+	/* Most functions have none */
+	return jmp == JMP32_INSN_OPCODE ? find_slot(func) : NULL;
 }
 
 /* Sites */
@@ -278,8 +278,8 @@ static void make_breakpoint(struct ktrace_site *site)
 static bool has_jump(const struct ktrace_site *site)
 {
 	/* Others may put a breakpoint at the entry: do not look there */
-	if (ktrace_can_upgrade(site))
-		return ktrace_slot_state(site->slot)->upgrade == KTRACE_UPGRADED;
+	if (site->slot->form == KTRACE_SLOT_SEVERAL)
+		return *ktrace_slot_state(site->slot) == KTRACE_UPGRADED;
 
 	return site->slot->form == KTRACE_SLOT_JUMP;
 }
@@ -386,10 +386,10 @@ EXPORT_SYMBOL_IF_KUNIT(ktrace_call_address);
 /* How many bytes ktrace changes, now or later */
 static unsigned int changed_len(const struct ktrace_site *site)
 {
-	if (site->slot && site->slot->form == KTRACE_SLOT_BREAKPOINT)
-		return INT3_INSN_SIZE;
+	if (!site->slot || site->slot->form == KTRACE_SLOT_JUMP || ktrace_can_upgrade(site))
+		return ktrace_jump_len();
 
-	return ktrace_jump_len();
+	return INT3_INSN_SIZE;
 }
 
 /**
@@ -556,7 +556,6 @@ bool ktrace_is_in_padding(unsigned long func, unsigned long ip)
 	case KTRACE_PAD_CALL_END:
 		return has_call(pad_of(func));
 	case JMP32_INSN_SIZE:
-	case JMP32_INSN_SIZE - INT3_INSN_SIZE:
 		return slot_of(func);
 	default:
 		return false;

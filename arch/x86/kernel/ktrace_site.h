@@ -85,9 +85,17 @@ bool ktrace_is_under_jump(unsigned long addr, struct ktrace_site *site);
 bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee);
 unsigned long ktrace_site_callee(const struct ktrace_site *site);
 
+/* Does the slot have several instructions, and execute them all? */
 static inline bool ktrace_can_upgrade(const struct ktrace_site *site)
 {
-	return site->slot && site->slot->form == KTRACE_SLOT_SEVERAL;
+	return site->slot && site->slot->form == KTRACE_SLOT_SEVERAL &&
+	       *ktrace_slot_state(site->slot) < KTRACE_SPLIT;
+}
+
+/* Where a function is patched that has, or needs, a slot: its first instruction, behind ENDBR */
+static __always_inline unsigned long __ktrace_slot_entry(unsigned long func)
+{
+	return __is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
 }
 
 bool ktrace_must_keep_endbr(void);

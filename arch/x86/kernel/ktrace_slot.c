@@ -10,9 +10,8 @@
  * The kernel, and each module, has an area with a slot for each function that needs one. The
  * areas are allocated before the first tracer starts: nothing that patches code can
  * lack memory. A slot is given to a function when it is traced for the first time, and
- * keeps its code, because a task may be preempted in it. A function that gets a kprobe at a
- * displaced instruction gets another slot, from an area of spare ones that is allocated then.
- * The slots of a module are freed with its code: a task in one of them is in the module.
+ * stays with it, because a task may be preempted in it, or sleep in a direct call that returns
+ * to it. The slots of a module are freed with its code: a task in one of them is in the module.
  *
  * List and tree are changed under slot_lock. The unwinder looks into the tree in any
  * context. The state of slots is changed under text_mutex.
@@ -100,13 +99,9 @@ struct slot_area {
 	struct latch_tree_node	node;		/* if it has slots */
 	struct module		*mod;		/* NULL for the kernel */
 	struct ktrace_slot	*slots;		/* NULL until a tracer starts */
-	struct ktrace_slot_state *states;	/* of each */
+	u8			*states;	/* of each: enum ktrace_upgrade */
 	unsigned int		nr, used;
-	bool			spare;
 };
-
-/* In an area of spare slots: a page is full of them */
-#define NR_SPARE		(PAGE_SIZE / sizeof(struct ktrace_slot))
 
 static DEFINE_MUTEX(slot_lock);
 static LIST_HEAD(areas);
@@ -114,7 +109,7 @@ static struct latch_tree_root area_tree;
 /* A tracer has started: modules that are loaded get their slots at once */
 static bool allocated;
 
-static struct slot_area *node_area(struct latch_tree_node *node)
+static __always_inline struct slot_area *node_area(struct latch_tree_node *node)
 {
 	return container_of(node, struct slot_area, node);
 }
@@ -152,8 +147,8 @@ static void tell_perf(const struct slot_area *area, bool gone)
 
 static int alloc_area(struct slot_area *area)
 {
+	u8 *states __free(kvfree) = NULL;
 	size_t size = area_size(area);
-	struct ktrace_slot_state *states __free(kvfree) = NULL;
 	struct ktrace_slot *slots;
 	int ret;
 
@@ -183,7 +178,7 @@ static int alloc_area(struct slot_area *area)
 	return 0;
 }
 
-static int add_area(struct module *mod, unsigned int nr, bool spare)
+static int add_area(struct module *mod, unsigned int nr)
 {
 	struct slot_area *area __free(kfree) = kzalloc_obj(*area);
 	int ret;
@@ -195,7 +190,6 @@ static int add_area(struct module *mod, unsigned int nr, bool spare)
 
 	area->mod = mod;
 	area->nr = nr;
-	area->spare = spare;
 	if (allocated) {
 		ret = alloc_area(area);
 		if (ret)
@@ -226,7 +220,7 @@ int ktrace_add_slots(struct module *mod, unsigned int nr)
 
 	guard(mutex)(&slot_lock);
 
-	return add_area(mod, nr, false);
+	return add_area(mod, nr);
 }
 
 /**
@@ -298,14 +292,14 @@ void ktrace_free_slots(struct module *mod)
 		free_area(area);
 }
 
-static struct slot_area *area_with_room(unsigned long func, bool spare)
+static struct slot_area *area_with_room(unsigned long func)
 {
 	struct slot_area *area;
 
 	lockdep_assert_held(&slot_lock);
 
 	list_for_each_entry(area, &areas, list) {
-		if (area->spare != spare || !area->slots || area->used == area->nr)
+		if (!area->slots || area->used == area->nr)
 			continue;
 		if (area->mod ? within_module(func, area->mod) : core_kernel_text(func))
 			return area;
@@ -314,38 +308,55 @@ static struct slot_area *area_with_room(unsigned long func, bool spare)
 	return NULL;
 }
 
-static struct module *module_of(unsigned long func)
-{
-	guard(preempt)();
-
-	return __module_text_address(func);
-}
-
 /**
  * ktrace_take_slot - give a slot to a function
  * @func: address of the function, whose module is pinned
- * @spare: the function has one already
  *
  * Context: process context, may sleep.
  *
- * Return: the slot; NULL if there is no memory for a spare one, or more others are asked for
- * than ktrace_add_slots() was told.
+ * Return: the slot; NULL if more are asked for than ktrace_add_slots() was told.
  */
-struct ktrace_slot *ktrace_take_slot(unsigned long func, bool spare)
+struct ktrace_slot *ktrace_take_slot(unsigned long func)
 {
 	struct slot_area *area;
 
 	guard(mutex)(&slot_lock);
 
-	area = area_with_room(func, spare);
-	if (!area && spare && !add_area(module_of(func), NR_SPARE, true))
-		area = area_with_room(func, true);
+	area = area_with_room(func);
 	if (!area)
 		return NULL;
 
 	WRITE_ONCE(area->used, area->used + 1);
 
 	return &area->slots[area->used - 1];
+}
+
+/**
+ * __ktrace_slot_at - the slot in which an address is
+ * @ip: any address
+ *
+ * Context: preemption disabled, NMI included. Calls nothing.
+ *
+ * Return: the slot, NULL if there is none that a function has.
+ */
+noinstr const struct ktrace_slot *__ktrace_slot_at(unsigned long ip)
+{
+	struct latch_tree_node *node;
+	struct slot_area *area;
+	unsigned int nr;
+
+	/* Where execmem_alloc() allocates */
+	if (ip < MODULES_VADDR || ip >= MODULES_END)
+		return NULL;
+
+	node = latch_tree_find((void *)ip, &area_tree, &area_ops);
+	if (!node)
+		return NULL;
+	area = node_area(node);
+
+	nr = (ip - (unsigned long)area->slots) / sizeof(*area->slots);
+
+	return nr < READ_ONCE(area->used) ? area->slots + nr : NULL;
 }
 
 /**
@@ -359,24 +370,9 @@ struct ktrace_slot *ktrace_take_slot(unsigned long func, bool spare)
  */
 const struct ktrace_slot *ktrace_slot_at(unsigned long ip)
 {
-	struct latch_tree_node *node;
-	struct slot_area *area;
-	unsigned int nr;
-
-	/* Where execmem_alloc() allocates */
-	if (ip < MODULES_VADDR || ip >= MODULES_END)
-		return NULL;
-
 	guard(preempt_notrace)();
 
-	node = latch_tree_find((void *)ip, &area_tree, &area_ops);
-	if (!node)
-		return NULL;
-	area = node_area(node);
-
-	nr = (ip - (unsigned long)area->slots) / sizeof(*area->slots);
-
-	return nr < READ_ONCE(area->used) ? area->slots + nr : NULL;
+	return __ktrace_slot_at(ip);
 }
 
 /**
@@ -400,9 +396,9 @@ bool ktrace_is_slot(unsigned long ip)
  *
  * Context: any in which the function cannot go away. To change it, text_mutex held.
  *
- * Return: the state.
+ * Return: the state, enum ktrace_upgrade.
  */
-struct ktrace_slot_state *ktrace_slot_state(const struct ktrace_slot *slot)
+u8 *ktrace_slot_state(const struct ktrace_slot *slot)
 {
 	struct slot_area *area;
 

@@ -26,20 +26,14 @@ enum ktrace_slot_form {
 
 /* How far a function with KTRACE_SLOT_SEVERAL is, see ktrace_upgrade.c */
 enum ktrace_upgrade {
-	KTRACE_UNTRACED,	/* or it has another slot now, or is gone */
+	KTRACE_UNTRACED,	/* or it is gone */
 	KTRACE_FRESH,		/* it has a breakpoint */
 	KTRACE_WAITING,		/* it has had it since before a grace period */
 	KTRACE_UPGRADED,	/* it has a jump */
-};
-
-/**
- * struct ktrace_slot_state - what is not in the code of a slot
- * @upgrade: enum ktrace_upgrade
- * @resumed: ktrace_resume() has told the address of the code
- */
-struct ktrace_slot_state {
-	u8	upgrade;
-	bool	resumed;
+	/* It keeps a breakpoint, and its slot is left behind the first instruction: */
+	KTRACE_SPLIT,		/* by a breakpoint */
+	KTRACE_SPLIT_WAITING,	/* ... since before a grace period */
+	KTRACE_SPLIT_JUMP,	/* by a jump */
 };
 
 struct ktrace_slot {
@@ -67,13 +61,23 @@ int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsi
 int ktrace_add_slots(struct module *mod, unsigned int nr);
 int ktrace_alloc_slots(void);
 void ktrace_free_slots(struct module *mod);
-struct ktrace_slot *ktrace_take_slot(unsigned long func, bool spare);
+struct ktrace_slot *ktrace_take_slot(unsigned long func);
+const struct ktrace_slot *__ktrace_slot_at(unsigned long ip);
 const struct ktrace_slot *ktrace_slot_at(unsigned long ip);
-struct ktrace_slot_state *ktrace_slot_state(const struct ktrace_slot *slot);
+u8 *ktrace_slot_state(const struct ktrace_slot *slot);
 
-static inline unsigned long ktrace_slot_func(const struct ktrace_slot *slot)
+static __always_inline unsigned long ktrace_slot_func(const struct ktrace_slot *slot)
 {
 	return (unsigned long)slot->code + slot->distance;
+}
+
+/* Where the second instruction is in a slot that has several */
+static __always_inline const u8 *ktrace_second_insn(const struct ktrace_slot *slot)
+{
+	/* A conditional jump has got 32 bits */
+	bool is_jcc = slot->code[0] == 0x0f && (slot->code[1] & 0xf0) == 0x80;
+
+	return slot->code + (is_jcc ? 6 : slot->first_len);
 }
 
 static __always_inline struct ktrace_slot_pad *ktrace_slot_pad_of(unsigned long func)

@@ -16,8 +16,20 @@
  *
  * The slot does the same in each of these states: a task may be in it for any time.
  *
- * A kprobe of an instruction behind the first would not be hit in the slot. The function then
- * gets a slot with one instruction, and keeps its breakpoint for ever.
+ * A kprobe of an instruction behind the first would not be hit in the slot. The function is
+ * traced by a breakpoint again, and for ever, and the slot is split: a breakpoint in place of
+ * its second instruction leads to that of the function. Whoever gets to the first instruction
+ * of the slot from now on leaves the slot there: a task that has slept in a direct call, for
+ * which Tasks RCU does not wait, and a direct call that calls the slot (ktrace_resume()). All
+ * other tasks have left the slot after a grace period of Tasks RCU. kprobes waits for one
+ * before an optimized probe overwrites what follows the probed instruction, and the breakpoint
+ * in the slot becomes a jump:
+ *
+ *	slot+9	push	%rbx		push	%rbx		push	%rbx
+ *	slot+10	mov	%rdi,%rbx	int3			jmp	func+1
+ *	slot+13	jmp	func+4		...
+ *
+ * A function that gets such a kprobe before it gets a slot displaces one instruction only.
  */
 #include <linux/cleanup.h>
 #include <linux/errno.h>
@@ -32,34 +44,40 @@
 
 #include <asm/text-patching.h>
 
-#include "ktrace_code.h"
 #include "ktrace_int3.h"
 #include "ktrace_site.h"
 #include "ktrace_slot.h"
 #include "ktrace_upgrade.h"
 
-static void make_jump(unsigned long func)
+/* Is the breakpoint there, and behind it what the jump is to overwrite? */
+static bool has_breakpoint(const struct ktrace_site *site)
+{
+	return ktrace_is_site_right(site, ktrace_site_callee(site)) &&
+	       !memcmp((void *)site->entry + 1, site->original + 1, ktrace_jump_len() - 1);
+}
+
+static void make_jump_at_entry(struct ktrace_slot *slot)
 {
 	struct ktrace_site site;
 
-	ktrace_get_site(func, &site);
-	if (WARN_ON_ONCE(!ktrace_can_upgrade(&site)))
+	ktrace_get_site(ktrace_slot_func(slot), &site);
+	if (WARN_ONCE(!has_breakpoint(&site), "%pS: %*ph\n", (void *)site.func, KTRACE_PATCH_MAX,
+		      (void *)site.entry))
 		return;
 
+	*ktrace_slot_state(slot) = KTRACE_UPGRADED;
 	ktrace_make_jump(&site);
 	smp_text_poke_batch_add((void *)site.entry, site.patch, site.len, NULL);
 }
 
-/* The slot of the next function that is so far */
-static struct ktrace_slot *next_slot(enum ktrace_upgrade from, unsigned int *pos)
+static void make_jump_in_slot(struct ktrace_slot *slot)
 {
-	struct ktrace_slot *slot;
+	unsigned long to = ktrace_slot_entry(ktrace_slot_func(slot)) + slot->first_len;
+	void *from = (void *)ktrace_second_insn(slot);
 
-	do {
-		slot = ktrace_next_entry_slot(pos);
-	} while (slot && ktrace_slot_state(slot)->upgrade != from);
-
-	return slot;
+	*ktrace_slot_state(slot) = KTRACE_SPLIT_JUMP;
+	smp_text_poke_batch_add(from, text_gen_insn(JMP32_INSN_OPCODE, from, (void *)to),
+				JMP32_INSN_SIZE, NULL);
 }
 
 static void start_waiting(void)
@@ -69,11 +87,17 @@ static void start_waiting(void)
 
 	guard(mutex)(&text_mutex);
 
-	while ((slot = next_slot(KTRACE_FRESH, &pos)))
-		ktrace_slot_state(slot)->upgrade = KTRACE_WAITING;
+	while ((slot = ktrace_next_entry_slot(&pos))) {
+		u8 *state = ktrace_slot_state(slot);
+
+		if (*state == KTRACE_FRESH)
+			*state = KTRACE_WAITING;
+		else if (*state == KTRACE_SPLIT)
+			*state = KTRACE_SPLIT_WAITING;
+	}
 }
 
-/* Those that wait have a breakpoint that no task has passed by */
+/* After the grace period, no task is behind the breakpoint of a function or slot that waits */
 static void make_jumps(void)
 {
 	struct ktrace_slot *slot;
@@ -81,9 +105,17 @@ static void make_jumps(void)
 
 	guard(mutex)(&text_mutex);
 
-	while ((slot = next_slot(KTRACE_WAITING, &pos))) {
-		ktrace_slot_state(slot)->upgrade = KTRACE_UPGRADED;
-		make_jump(ktrace_slot_func(slot));
+	/* After ftrace_kill(), code is left as it is */
+	if (ktrace_is_dead())
+		return;
+
+	while ((slot = ktrace_next_entry_slot(&pos))) {
+		u8 state = *ktrace_slot_state(slot);
+
+		if (state == KTRACE_WAITING)
+			make_jump_at_entry(slot);
+		else if (state == KTRACE_SPLIT_WAITING)
+			make_jump_in_slot(slot);
 	}
 	smp_text_poke_batch_finish();
 }
@@ -105,22 +137,25 @@ static void ktrace_upgrade_work(struct work_struct *work)
 	make_jumps();
 }
 
-/* See ktrace_upgrade_later() */
-void __ktrace_upgrade_later(const struct ktrace_site *site)
+static void set_state(const struct ktrace_site *site, enum ktrace_upgrade state)
 {
 	lockdep_assert_held(&text_mutex);
 
-	ktrace_slot_state(site->slot)->upgrade = KTRACE_FRESH;
+	*ktrace_slot_state(site->slot) = state;
 	/* Most functions of an update are not the first */
-	if (!delayed_work_pending(&upgrade_work))
+	if (state != KTRACE_UNTRACED && !delayed_work_pending(&upgrade_work))
 		queue_delayed_work(system_dfl_long_wq, &upgrade_work, UPGRADE_DELAY);
+}
+
+/* See ktrace_upgrade_later() */
+void __ktrace_upgrade_later(const struct ktrace_site *site)
+{
+	set_state(site, KTRACE_FRESH);
 }
 
 void __ktrace_no_upgrade(const struct ktrace_site *site)
 {
-	lockdep_assert_held(&text_mutex);
-
-	ktrace_slot_state(site->slot)->upgrade = KTRACE_UNTRACED;
+	set_state(site, KTRACE_UNTRACED);
 }
 
 /**
@@ -141,72 +176,49 @@ void ktrace_forget_upgrades(unsigned long start, unsigned long end)
 		unsigned long func = ktrace_slot_func(slot);
 
 		if (func >= start && func < end)
-			ktrace_slot_state(slot)->upgrade = KTRACE_UNTRACED;
+			*ktrace_slot_state(slot) = KTRACE_UNTRACED;
 	}
 }
 
 /* Probes behind the first instruction */
 
-/* The function was never traced. If it needs no slot, or has another breakpoint, it gets none. */
-static int add_code_for_one(const struct ktrace_site *site)
+/* Back from a jump to a breakpoint */
+static void make_breakpoint_at_entry(const struct ktrace_site *site)
 {
-	struct ktrace_slot *slot;
+	u8 breakpoint[KTRACE_PATCH_MAX];
 
-	if (site->len || !ktrace_is_site_right(site, 0))
-		return 0;
-	if (ktrace_alloc_slots())
-		return -ENOMEM;
-
-	slot = ktrace_add_slot(site, (unsigned long)ftrace_stub, true);
-	if (!slot)
-		return 0;
-	ktrace_add_slot_pad(site->func, slot);
-	ktrace_write_code();
-
-	return 0;
+	memcpy(breakpoint, site->original, sizeof(breakpoint));
+	breakpoint[0] = INT3_INSN_OPCODE;
+	smp_text_poke_single((void *)site->entry, breakpoint, site->len, site->emulate);
 }
 
-/* Back from a jump to a breakpoint, and from several instructions to one */
-static int change_slot(struct ktrace_site *site)
+static int split_slot(const struct ktrace_site *site)
 {
-	void *jmp = &ktrace_slot_pad_of(site->func)->jmp;
+	static const u8 breakpoint = INT3_INSN_OPCODE;
 	bool has_jump = site->len != INT3_INSN_SIZE;
-	u8 breakpoint[KTRACE_PATCH_MAX];
-	struct ktrace_slot *slot;
 
 	/* Something else may have put a breakpoint there */
 	if (has_jump && *(u8 *)site->entry != site->patch[0])
 		return -EBUSY;
 
-	slot = ktrace_add_slot(site, ktrace_site_callee(site), true);
-	if (!slot)
-		return -ENOMEM;
-	ktrace_write_code();
-
-	ktrace_no_upgrade(site);
-	if (has_jump) {
-		memcpy(breakpoint, site->original, sizeof(breakpoint));
-		breakpoint[0] = INT3_INSN_OPCODE;
-		smp_text_poke_single((void *)site->entry, breakpoint, site->len, site->emulate);
-	}
-	/* Whoever is in the old slot goes on there */
-	if (ktrace_uses_padding())
-		smp_text_poke_single(jmp, text_gen_insn(JMP32_INSN_OPCODE, jmp, &slot->call),
-				     JMP32_INSN_SIZE, NULL);
+	if (has_jump)
+		make_breakpoint_at_entry(site);
+	set_state(site, KTRACE_SPLIT);
+	smp_text_poke_single((void *)ktrace_second_insn(site->slot), &breakpoint,
+			     sizeof(breakpoint), NULL);
 
 	return 0;
 }
 
 /**
- * ktrace_prepare_probe - do not displace an instruction at which a kprobe is to be
+ * ktrace_prepare_probe - have an instruction at which a kprobe is to be executed in its function
  * @addr: address of an instruction
+ *
+ * The kprobe must not fail any more: it cannot be undone.
  *
  * Context: process context, may sleep; text_mutex held.
  *
- * Return: 0, or
- * * -EBUSY: the function has had a direct call that may call the displaced instruction, or
- *   something else has changed its entry
- * * -ENOMEM: there is no memory for slots
+ * Return: 0, or -EBUSY if something else has changed the entry of the function.
  */
 int ktrace_prepare_probe(unsigned long addr)
 {
@@ -216,10 +228,11 @@ int ktrace_prepare_probe(unsigned long addr)
 
 	if (!ktrace_is_under_jump(addr, &site))
 		return 0;
-	if (!site.call)
-		return add_code_for_one(&site);
-	if (!ktrace_can_upgrade(&site))
-		return 0;
 
-	return ktrace_slot_state(site.slot)->resumed ? -EBUSY : change_slot(&site);
+	if (ktrace_can_upgrade(&site))
+		return split_slot(&site);
+	if (!site.call)
+		ktrace_mark_probed(site.entry);
+
+	return 0;
 }

@@ -20,5 +20,8 @@ unsigned long ktrace_test_assembly(void);
 /* A direct call: counts, and goes on with the function */
 void ktrace_test_direct(void);
 extern unsigned int ktrace_test_direct_calls;
+/* One that sleeps, as a program of BPF may, and what it calls */
+void ktrace_test_direct_sleep(void);
+void ktrace_test_sleep(void);
 
 #endif /* _KERNEL_TRACE_KTRACE_CHECK_H */

@@ -7,10 +7,12 @@
  * return their return address: the call in front of it has the address of the function.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/hw_breakpoint.h>
+#include <linux/jiffies.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
@@ -23,9 +25,11 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
+#include <asm/asm-offsets.h>
 #include <asm/cpufeature.h>
 #include <asm/ibt.h>
 #include <asm/linkage.h>
+#include <asm/nospec-branch.h>
 #include <asm/text-patching.h>
 #include <asm/unwind.h>
 
@@ -84,6 +88,17 @@ static noinline unsigned long ktrace_test_##name(void)				\
 PUSHING_FUNC(pushing, 1)
 PUSHING_FUNC(probed, 2)
 PUSHING_FUNC(probed_first, 3)
+PUSHING_FUNC(probed_direct, 4)
+
+/*
+ * Has no ENDBR, saves a register, too, and begins with instructions of 1, 3 and 1 bytes: what
+ * is displaced ends before the jump of an optimized probe of the second one would
+ */
+static noinline unsigned long ktrace_test_asleep(unsigned long arg)
+{
+	asm volatile("nop\n\t" FOUR_BYTES : : "b" (arg) : "memory");
+	return (unsigned long)__builtin_return_address(0);
+}
 
 /* Has no ENDBR, and begins with instructions of two bytes that change the stack */
 static noinline unsigned long ktrace_test_saving(void)
@@ -93,7 +108,7 @@ static noinline unsigned long ktrace_test_saving(void)
 }
 
 static unsigned long traced, other, untraced, pointed, local, calling, pushing, probed;
-static unsigned long probed_first, saving;
+static unsigned long probed_first, probed_direct, asleep, saving;
 /* The one that the tests of stacks are about */
 static unsigned long subject;
 
@@ -122,11 +137,13 @@ static int ktrace_test_suite_init(struct kunit_suite *suite)
 	pushing = called_before(ktrace_test_pushing());
 	probed = called_before(ktrace_test_probed());
 	probed_first = called_before(ktrace_test_probed_first());
+	probed_direct = called_before(ktrace_test_probed_direct());
+	asleep = called_before(ktrace_test_asleep(jiffies));
 	saving = called_before(ktrace_test_saving());
 	pointed = (unsigned long)ktrace_test_pointed;
 
 	return traced && other && untraced && local && calling && pushing && probed &&
-	       probed_first && saving ? 0 : -EINVAL;
+	       probed_first && probed_direct && asleep && saving ? 0 : -EINVAL;
 }
 
 /* Has the function a slot? Else, its call is in its padding. It was traced. */
@@ -262,7 +279,10 @@ static void stop_graph(void)
 	graph.used = false;
 }
 
-/* The direct call */
+/* A thread that calls a function */
+static struct task_struct *caller;
+
+/* Direct calls */
 
 unsigned int ktrace_test_direct_calls;
 
@@ -273,28 +293,52 @@ asm(".pushsection .text, \"ax\", @progbits\n\t"
 	ASM_ENDBR
 	"incl ktrace_test_direct_calls(%rip)\n\t"
 	ASM_RET
-	".size ktrace_test_direct, .-ktrace_test_direct\n\t"
+	".size ktrace_test_direct, .-ktrace_test_direct\n\n\t"
+
+	".type ktrace_test_direct_sleep, @function\n\t"
+	".globl ktrace_test_direct_sleep\n"
+	"ktrace_test_direct_sleep:\n\t"
+	ASM_ENDBR
+	"pushq %rbp\n\t"
+	"movq %rsp, %rbp\n\t"
+	CALL_DEPTH_ACCOUNT
+	"pushq %rdi\n\t"
+	"call ktrace_test_sleep\n\t"
+	"popq %rdi\n\t"
+	"leave\n\t"
+	ASM_RET
+	".size ktrace_test_direct_sleep, .-ktrace_test_direct_sleep\n\t"
 	".popsection\n");
 
-static struct ftrace_ops direct;
+static DECLARE_COMPLETION(fell_asleep);
+static DECLARE_COMPLETION(woken);
 
-static void start_direct(struct kunit *test, unsigned long func)
+void ktrace_test_sleep(void)
+{
+	if (current != caller)
+		return;
+
+	complete(&fell_asleep);
+	wait_for_completion(&woken);
+}
+
+static struct ftrace_ops direct;
+static unsigned long direct_callee;
+
+static void start_direct(struct kunit *test, unsigned long func, void (*callee)(void))
 {
 	memset(&direct, 0, sizeof(direct));
+	direct_callee = (unsigned long)callee;
 	ktrace_test_direct_calls = 0;
 	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&direct, func, 0, 1));
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_direct(&direct,
-							(unsigned long)ktrace_test_direct));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_direct(&direct, direct_callee));
 }
 
 static void stop_direct(void)
 {
 	if (direct.flags & FTRACE_OPS_FL_ENABLED)
-		unregister_ftrace_direct(&direct, (unsigned long)ktrace_test_direct, true);
+		unregister_ftrace_direct(&direct, direct_callee, true);
 }
-
-/* A thread that calls a function */
-static struct task_struct *caller;
 
 #ifdef CONFIG_KPROBES
 static struct kprobe probe;
@@ -312,6 +356,7 @@ static void stop_probe(void) { }
 
 static void stop_calling(void)
 {
+	complete_all(&woken);
 	if (!IS_ERR_OR_NULL(caller))
 		kthread_stop(caller);
 	caller = NULL;
@@ -406,6 +451,10 @@ static __always_inline void call_subject(void)
 		ktrace_test_probed();
 	else if (subject == probed_first)
 		ktrace_test_probed_first();
+	else if (subject == probed_direct)
+		ktrace_test_probed_direct();
+	else if (subject == asleep)
+		ktrace_test_asleep(jiffies);
 	else if (subject == saving)
 		ktrace_test_saving();
 	else
@@ -640,6 +689,9 @@ static unsigned int displaced_len(unsigned long entry)
 	for (unsigned long ip = slot() + SLOT_CODE; ip < slot() + 32 - JMP32_INSN_SIZE; ip++) {
 		unsigned int len = ip - slot() - SLOT_CODE;
 
+		/* This leads there, too */
+		if (*(u8 *)ip == INT3_INSN_OPCODE)
+			return len;
 		if (*(u8 *)ip == JMP32_INSN_OPCODE && ip + JMP32_INSN_SIZE +
 		    get_unaligned((s32 *)(ip + 1)) == entry + len)
 			return len;
@@ -748,12 +800,17 @@ static void need_push(struct kunit *test, unsigned long func)
 }
 
 /* Wait for the end of a grace period of Tasks RCU */
-static void wait_for_jump(struct kunit *test, unsigned long entry)
+static void wait_for_opcode(struct kunit *test, unsigned long addr, u8 opcode)
 {
-	for (unsigned int i = 0; READ_ONCE(*(u8 *)entry) != jump_opcode(); i++) {
+	for (unsigned int i = 0; READ_ONCE(*(u8 *)addr) != opcode; i++) {
 		KUNIT_ASSERT_LT_MSG(test, i, 2000, "there is no jump after 200 seconds\n");
 		msleep(100);
 	}
+}
+
+static void wait_for_jump(struct kunit *test, unsigned long entry)
+{
+	wait_for_opcode(test, entry, jump_opcode());
 }
 
 /* A breakpoint is in place of one byte, and after a while a jump of two instructions */
@@ -867,6 +924,8 @@ static void ktrace_test_slot_probe(struct kunit *test)
 	check_probed(test);
 	start_tracer(test, 0, 0, &subject, 1);
 	check_traced_and_probed(test);
+	wait_for_opcode(test, slot() + SLOT_CODE + 1, JMP32_INSN_OPCODE);
+	check_traced_and_probed(test);
 	stop_probe();
 	stop_tracer(0);
 	KUNIT_EXPECT_MEMEQ(test, (void *)probed, before, sizeof(before));
@@ -874,13 +933,59 @@ static void ktrace_test_slot_probe(struct kunit *test)
 	check_slot(test, probed, probed, INT3_INSN_OPCODE);
 }
 
-/* A direct call may call the slot, so that this has to stay */
+/* ... and who calls what a direct call of the function itself calls */
 static void ktrace_test_slot_probe_direct(struct kunit *test)
 {
-	need_push(test, pushing);
+	unsigned long resume;
 
-	KUNIT_EXPECT_EQ(test, ktrace_resume(pushing), slot_of(pushing) + SLOT_CODE);
-	KUNIT_EXPECT_EQ(test, start_probe(pushing + 1), -EBUSY);
+	if (cpu_feature_enabled(X86_FEATURE_IBT))
+		kunit_skip(test, "the CPU does not allow an indirect call behind ENDBR");
+
+	need_push(test, probed_direct);
+	subject = probed_direct;
+	resume = ktrace_resume(probed_direct);
+	KUNIT_ASSERT_EQ(test, resume, slot() + SLOT_CODE);
+
+	KUNIT_ASSERT_EQ(test, start_probe(probed_direct + 1), 0);
+	((unsigned long (*)(void))resume)();
+	KUNIT_EXPECT_EQ(test, READ_ONCE(probe_hits), 1);
+	check_probed(test);
+}
+
+static int call_asleep(void *data)
+{
+	ktrace_test_asleep(jiffies);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(HZ / 10);
+
+	return 0;
+}
+
+/* ... and a task that returns from a direct call in which it has slept, when it is optimized */
+static void ktrace_test_slot_probe_asleep(struct kunit *test)
+{
+	need_push(test, asleep);
+	subject = asleep;
+	if (slot() && !ktrace_refuses_breakpoint(asleep + 1))
+		kunit_skip(test, "the test has run before, and the slot stays\n");
+
+	start_direct(test, asleep, ktrace_test_direct_sleep);
+	wait_for_jump(test, asleep);
+	KUNIT_EXPECT_EQ(test, displaced_len(asleep), uses_padding() ? 4 : 5);
+
+	reinit_completion(&fell_asleep);
+	reinit_completion(&woken);
+	caller = kthread_create(call_asleep, NULL, "ktrace_test");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(caller));
+	wake_up_process(caller);
+	KUNIT_ASSERT_NE(test, 0, wait_for_completion_timeout(&fell_asleep, 60 * HZ));
+
+	KUNIT_ASSERT_EQ(test, start_probe(asleep + 1), 0);
+	if (IS_ENABLED(CONFIG_OPTPROBES))
+		wait_for_opcode(test, asleep + 1, JMP32_INSN_OPCODE);
+	stop_calling();
+	KUNIT_EXPECT_EQ(test, READ_ONCE(probe_hits), 1);
+	check_probed(test);
 }
 
 /* ... and when the function was never traced */
@@ -958,7 +1063,7 @@ static void check_direct(struct kunit *test, unsigned long func, unsigned long r
 {
 	subject = func;
 	memset(&tracers[0], 0, sizeof(tracers[0]));
-	start_direct(test, func);
+	start_direct(test, func, ktrace_test_direct);
 	call_subject();
 	check_calls(test, 1, 0);
 	check_at(test, resume, resume - func < 16 ? resume - func : 1);
@@ -1212,6 +1317,7 @@ static struct kunit_case ktrace_test_cases[] = {
 	KUNIT_CASE_SLOW(ktrace_test_slot_probe),
 	KUNIT_CASE(ktrace_test_slot_probe_first),
 	KUNIT_CASE(ktrace_test_slot_probe_direct),
+	KUNIT_CASE_SLOW(ktrace_test_slot_probe_asleep),
 #endif
 	KUNIT_CASE(ktrace_test_slot_call),
 	KUNIT_CASE(ktrace_test_slot_endbr),

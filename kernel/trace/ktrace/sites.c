@@ -396,6 +396,18 @@ int ktrace_prepare(void)
 	return make_records() ?: arch_ktrace_prepare();
 }
 
+/**
+ * ktrace_is_dead - must the code of functions be left as it is?
+ *
+ * Context: any.
+ *
+ * Return: whether ftrace has disabled itself.
+ */
+bool ktrace_is_dead(void)
+{
+	return ftrace_is_dead();
+}
+
 /* The record may have been made at boot */
 static void __init disable_record(unsigned long func)
 {
