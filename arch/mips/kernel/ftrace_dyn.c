@@ -36,15 +36,20 @@
  *   it properly.
  *
  * - For a while, a CPU may call the wrong element, or save the wrong set of
- *   registers.  A call site that is off has n = 0 in its third word, and the
- *   caches of all CPUs have been flushed since that was written.  So a CPU
- *   that sees the new second word with the old third one calls the list,
+ *   registers.  A call site that is off has n = 0 in its third word, and all
+ *   CPUs have been told to flush their caches since that was written.  So a
+ *   CPU that sees the new second word with the old third one calls the list,
  *   which calls no ops that does not want the function.  A call site that was
  *   on may use its old element for a while: an ops that the list replaces is
  *   on the list, too, and an ops that goes is freed only after all CPUs and
  *   all tasks have been somewhere else.  While a call site changes to "all
  *   registers", ftrace_get_regs() may be NULL; then it is the list function
  *   that is called, which leaves out the ops that need registers.
+ *
+ * - On Octeon, flush_icache_range() does not wait for the other CPUs.  A CPU
+ *   that has interrupts disabled flushes its cache later.  Until then, a call
+ *   site may use the element of the time before it was off.  Its ops has not
+ *   been freed: that takes the CPU through the scheduler first.
  *
  * - A thread reaches the second word only by way of the first, as kprobes
  *   refuse the second and the third word.  A thread that is interrupted
@@ -66,6 +71,7 @@
  */
 
 #include <linux/cacheflush.h>
+#include <linux/cpu.h>
 #include <linux/export.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
@@ -501,41 +507,30 @@ static inline void flush_range_add(struct flush_range *range, unsigned long ip)
 static int update_rec(struct flush_range *range, struct dyn_ftrace *rec,
 		      bool enable)
 {
-	int type = ftrace_update_record(rec, enable);
-	unsigned long addr;
+	int type = ftrace_test_record(rec, enable);
+	unsigned long addr = 0;
 
 	if (type == FTRACE_UPDATE_IGNORE)
 		return 0;
 
+	if (type != FTRACE_UPDATE_MAKE_NOP) {
+		addr = ftrace_get_addr_new(rec);
+		/* Ftrace has found that its counts are wrong, and has disabled itself. */
+		if (unlikely(rec->flags & FTRACE_FL_TRAMP && addr == FTRACE_ADDR))
+			return -EINVAL;
+	}
+
+	ftrace_update_record(rec, enable);
 	flush_range_add(range, rec->ip);
-	if (type == FTRACE_UPDATE_MAKE_NOP)
+
+	switch (type) {
+	case FTRACE_UPDATE_MAKE_NOP:
 		return turn_off(rec->ip);
-
-	addr = ftrace_get_addr_new(rec);
-	/* Ftrace has found that its counts are wrong, and has disabled itself. */
-	if (unlikely(rec->flags & FTRACE_FL_TRAMP && addr == FTRACE_ADDR))
-		return -EINVAL;
-
-	if (type == FTRACE_UPDATE_MODIFY_CALL)
+	case FTRACE_UPDATE_MODIFY_CALL:
 		return change_mode(rec->ip, addr);
-
-	return turn_on(rec->ip, addr);
-}
-
-/*
- * Ftrace is about to disable itself.  Call sites that are on stay on, and ops are not
- * unregistered any more: let no call site call an ops that its owner may free.
- */
-static noinline void update_failed(struct flush_range *range,
-				   struct dyn_ftrace *rec, int error)
-{
-	struct ftrace_target *target;
-
-	for (target = ftrace_targets; target < &ftrace_targets[NR_TARGETS]; target++)
-		WRITE_ONCE(target->func, ftrace_stub);
-
-	flush_range_now(range);
-	ftrace_bug(error, rec);
+	default:
+		return turn_on(rec->ip, addr);
+	}
 }
 
 /**
@@ -560,8 +555,8 @@ void ftrace_replace_code(int mod_flags)
 		rec = ftrace_rec_iter_record(iter);
 		ret = update_rec(&range, rec, enable);
 		if (ret) {
-			update_failed(&range, rec, ret);
-			return;
+			ftrace_bug(ret, rec);
+			break;
 		}
 		if (may_sleep)
 			cond_resched();
@@ -573,9 +568,14 @@ void ftrace_replace_code(int mod_flags)
  * There is no need for stop_machine(), in which the caches of other CPUs could not
  * be flushed.  Nor do other CPUs have to see a new ftrace_trace_function: each call
  * site says what it calls.
+ *
+ * A CPU that is being brought up already fills its cache, but is not told to flush it
+ * until it is online.
  */
 void arch_ftrace_update_code(int command)
 {
+	guard(cpus_read_lock)();
+
 	ftrace_modify_all_code((command & ~FTRACE_UPDATE_TRACE_FUNC) |
 			       FTRACE_MAY_SLEEP);
 }
