@@ -20,19 +20,15 @@ int bpf(int cmd, union bpf_attr *attr)
 	return ret < 0 ? -errno : ret;
 }
 
-/* The program returns 0 */
-int bpf_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id)
+int bpf_load_insns(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id,
+		   const struct bpf_insn *insns, unsigned int nr)
 {
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	union bpf_attr attr = {
 		.prog_type = type,
 		.expected_attach_type = attach,
 		.attach_btf_id = btf_id,
 		.insns = (uintptr_t)insns,
-		.insn_cnt = sizeof(insns) / sizeof(insns[0]),
+		.insn_cnt = nr,
 		.license = (uintptr_t)"GPL",
 	};
 	int ret;
@@ -43,6 +39,17 @@ int bpf_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id)
 	while (ret == -EAGAIN);
 
 	return ret;
+}
+
+/* The program returns 0 */
+int bpf_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_load_insns(type, attach, btf_id, insns, sizeof(insns) / sizeof(insns[0]));
 }
 
 /* The arguments of BPF_LINK_CREATE for FENTRY_MULTI and FEXIT_MULTI */
@@ -122,7 +129,7 @@ static char *read_btf(void)
 	return NULL;
 }
 
-int bpf_functions(void (*found)(const char *name, uint32_t id))
+int bpf_types(unsigned int kind, void (*found)(const char *name, uint32_t id))
 {
 	const struct btf_header *header;
 	const struct btf_type *type;
@@ -139,11 +146,16 @@ int bpf_functions(void (*found)(const char *name, uint32_t id))
 	names = btf + header->hdr_len + header->str_off;
 	for (size_t at = 0; at < header->type_len; at += sizeof(*type) + btf_extra(type)) {
 		type = (const void *)(types + at);
-		if (BTF_INFO_KIND(type->info) == BTF_KIND_FUNC)
+		if (BTF_INFO_KIND(type->info) == kind)
 			found(names + type->name_off, id);
 		id++;
 	}
 	free(btf);
 
 	return 0;
+}
+
+int bpf_functions(void (*found)(const char *name, uint32_t id))
+{
+	return bpf_types(BTF_KIND_FUNC, found);
 }

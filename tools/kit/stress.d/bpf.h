@@ -16,10 +16,13 @@
 /* All return a value >= 0, or a negative error */
 int bpf(int cmd, union bpf_attr *attr);
 int bpf_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id);
+int bpf_load_insns(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id,
+		   const struct bpf_insn *insns, unsigned int nr);
 int bpf_attach_multi(int program, enum bpf_attach_type attach, const uint32_t *ids,
 		     unsigned int nr);
 
-/* Calls @found for each function that the kernel has type information of */
+/* Calls @found for each type of a kind, or each function, that the kernel's BTF has */
+int bpf_types(unsigned int kind, void (*found)(const char *name, uint32_t id));
 int bpf_functions(void (*found)(const char *name, uint32_t id));
 
 #endif
