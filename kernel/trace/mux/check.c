@@ -4,6 +4,7 @@
  */
 #include <kunit/static_stub.h>
 #include <kunit/visibility.h>
+#include <linux/atomic.h>
 #include <linux/cleanup.h>
 #include <linux/memory.h>
 #include <linux/mutex.h>
@@ -12,6 +13,24 @@
 #include "check.h"
 #include "combinations.h"
 #include "entries.h"
+
+/* Modules that want the check of each sweep */
+static atomic_t nr_checkers;
+
+/**
+ * ftrace_mux_check_sweeps - have each sweep check all records
+ * @on: whether a module starts to need that, or ends to
+ *
+ * Without such a module, ftrace_mux_check_recs() does nothing: the records of a kernel
+ * that has the tests as modules are not walked for nothing.
+ *
+ * Context: any.
+ */
+void ftrace_mux_check_sweeps(bool on)
+{
+	atomic_add(on ? 1 : -1, &nr_checkers);
+}
+EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_check_sweeps);
 
 static void check_rec(struct dyn_ftrace *rec, struct ftrace_mux_entry *entry)
 {
@@ -27,6 +46,8 @@ static void check_rec(struct dyn_ftrace *rec, struct ftrace_mux_entry *entry)
 /**
  * ftrace_mux_check_recs - check what the updates have made of records and call sites
  *
+ * Does nothing unless a test has asked for it, or if ftrace has failed.
+ *
  * Warns if a function has other tracers than its filters say, if its call site calls
  * something else than its entry, or if the users of an entry are miscounted.
  *
@@ -40,6 +61,10 @@ void ftrace_mux_check_recs(void)
 	unsigned int pos;
 
 	lockdep_assert_held(&ftrace_lock);
+
+	if (!atomic_read(&nr_checkers) || ftrace_is_dead())
+		return;
+
 	guard(mutex)(&text_mutex);
 
 	for_ftrace_rec_iter(iter) {
@@ -49,6 +74,7 @@ void ftrace_mux_check_recs(void)
 		entry = ftrace_mux_rec_entry(rec);
 		entry->touches++;
 		check_rec(rec, entry);
+		cond_resched();
 	}
 
 	for_each_ftrace_mux_entry(entry, pos) {

@@ -6,11 +6,12 @@
 #include <linux/kconfig.h>
 #include <linux/types.h>
 
-void ftrace_mux_check_recs(void);
-
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
+void ftrace_mux_check_recs(void);
+void ftrace_mux_check_sweeps(bool on);
 bool ftrace_mux_fails(void);
 #else
+static inline void ftrace_mux_check_recs(void) { }
 static inline bool ftrace_mux_fails(void) { return false; }
 #endif
 

@@ -41,6 +41,8 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "check.h"
+
 #define NR_FUNCS	8
 #define NR_SINGLES	100
 #define NR_OPS		32
@@ -694,6 +696,8 @@ MODULE_PARM_DESC(singles_run, "Number of calls of each of mux_load_s00() to mux_
 
 static int __init mux_load_init(void)
 {
+	ftrace_mux_check_sweeps(true);
+
 	return 0;
 }
 
@@ -707,10 +711,12 @@ static void __exit mux_load_exit(void)
 		del_single();
 	while (nr_systems)
 		del_system();
+	ftrace_mux_check_sweeps(false);
 }
 
 module_init(mux_load_init);
 module_exit(mux_load_exit);
 
 MODULE_DESCRIPTION("Workload for tests of the function tracer multiplexer");
+MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");
 MODULE_LICENSE("GPL");

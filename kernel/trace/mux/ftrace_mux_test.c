@@ -33,6 +33,8 @@ MODULE_PARM_DESC(seed, "Seed of the random sequence of changes");
 #define NR_FUNCS	8
 #define NR_TRACERS	24
 #define NR_CALLBACKS	4
+/* More than have static IDs */
+#define NR_OVERRIDES	(FTRACE_MUX_STATIC_IDS + 3)
 
 /* The functions to be traced */
 
@@ -706,6 +708,34 @@ static void mux_test_ipmodify(struct kunit *test)
 	expect_no_strays(test);
 }
 
+/*
+ * A callback may change the ip without FTRACE_OPS_FL_IPMODIFY, as an fprobe with a BPF
+ * program does that calls bpf_override_return(). The
+ * call goes there from a static trampoline, and from one that was made on demand.
+ */
+static void mux_test_override(struct kunit *test)
+{
+	struct test_call *call = new_call(test);
+	unsigned int replaced = 0;
+
+	for (int i = 0; i < NR_OVERRIDES; i++) {
+		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, BIT(0), 0, 0));
+		for (int n = 0; n <= i; n++) {
+			WRITE_ONCE(redirector, tracers[n]);
+			make_call(call, 0);
+			KUNIT_EXPECT_TRUE_MSG(test, call->replaced, "%d of %d tracers", n, i + 1);
+			KUNIT_EXPECT_EQ(test, call->order, i + 1);
+			replaced += call->replaced;
+		}
+		WRITE_ONCE(redirector, NULL);
+		make_call(call, 0);
+		KUNIT_EXPECT_FALSE(test, call->replaced);
+	}
+
+	KUNIT_EXPECT_EQ(test, replaced, NR_OVERRIDES * (NR_OVERRIDES + 1) / 2);
+	expect_no_strays(test);
+}
+
 #ifdef CONFIG_X86_64
 /* With nothing but the call, or the compiler may use the registers in between */
 static notrace noinline __no_sanitize_address unsigned long
@@ -1251,6 +1281,7 @@ static struct kunit_case mux_test_cases[] = {
 	KUNIT_CASE_SLOW(mux_test_regs),
 	KUNIT_CASE_SLOW(mux_test_assist),
 	KUNIT_CASE_SLOW(mux_test_ipmodify),
+	KUNIT_CASE(mux_test_override),
 #ifdef CONFIG_X86_64
 	KUNIT_CASE_SLOW(mux_test_registers),
 #endif
@@ -1267,8 +1298,22 @@ static struct kunit_case mux_test_cases[] = {
 	{}
 };
 
+static int mux_test_suite_init(struct kunit_suite *suite)
+{
+	ftrace_mux_check_sweeps(true);
+
+	return 0;
+}
+
+static void mux_test_suite_exit(struct kunit_suite *suite)
+{
+	ftrace_mux_check_sweeps(false);
+}
+
 static struct kunit_suite mux_test_suite = {
 	.name = "ftrace_mux",
+	.suite_init = mux_test_suite_init,
+	.suite_exit = mux_test_suite_exit,
 	.init = mux_test_init,
 	.exit = mux_test_exit,
 	.test_cases = mux_test_cases,

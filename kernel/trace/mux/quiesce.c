@@ -31,8 +31,8 @@
 #include "mux.h"
 
 /*
- * Delay between an update and the search for what it has left. That ends with a grace
- * period of Tasks Rude RCU, which disturbs all CPUs: do it once for many updates.
+ * Delay between an update and the search for what it has left: one grace period serves
+ * many updates.
  */
 #define MUX_SWEEP_DELAY		(5 * HZ)
 
@@ -119,8 +119,7 @@ static void reap(void)
 static void sweep_func(struct work_struct *work)
 {
 	scoped_guard(mutex, &ftrace_lock) {
-		if (IS_ENABLED(CONFIG_FTRACE_MUX_TEST) && !ftrace_is_dead())
-			ftrace_mux_check_recs();
+		ftrace_mux_check_recs();
 		if (!start_quiescing())
 			return;
 	}
