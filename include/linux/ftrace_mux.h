@@ -90,7 +90,7 @@ struct ftrace_mux_call {
 void arch_ftrace_mux_set_ops(unsigned int id, struct ftrace_ops *ops);
 unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs);
 unsigned long arch_ftrace_mux_create(const struct ftrace_mux_call *calls, unsigned int nr,
-				     bool regs, bool modify, unsigned int *size);
+				     bool regs, unsigned int *size);
 void arch_ftrace_mux_free(unsigned long tramp, unsigned int size);
 unsigned long arch_ftrace_mux_alloc_entries(void);
 void arch_ftrace_mux_begin(void);

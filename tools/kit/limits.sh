@@ -21,7 +21,7 @@ plain_limit()
 	case $1 in
 	2) echo $(( 52 + more )) ;;
 	4) echo $(( 68 + more )) ;;
-	8) echo 100 ;;
+	8) echo $(( 101 + more )) ;;
 	16) echo 168 ;;
 	100) echo 840 ;;
 	esac

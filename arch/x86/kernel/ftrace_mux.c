@@ -54,7 +54,7 @@ unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs)
 	const u32 *offsets = regs ? ftrace_mux_regs_caller_offsets :
 				    ftrace_mux_caller_offsets;
 
-	return (unsigned long)ftrace_mux_base + offsets[mask];
+	return (unsigned long)ftrace_mux_caller_1 + offsets[mask];
 }
 
 /* What a trampoline calls for @func: its call thunk, if there are any */
@@ -139,7 +139,7 @@ void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int
 	void *call;
 
 	/* The static ones are in front of what the others are copies of */
-	if (tramp - (unsigned long)ftrace_mux_base >= l->start)
+	if (tramp - (unsigned long)ftrace_mux_caller_1 >= l->start)
 		offset = l->again - l->start - CALL_INSN_SIZE + n * (l->end - l->again);
 	else if (nr == 1)
 		offset = l->single_call;
@@ -317,13 +317,13 @@ static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
 	u64 arg = (unsigned long)call->arg;
 	s32 disp;
 
-	memcpy(buf, ftrace_mux_base + start, len);
+	memcpy(buf, ftrace_mux_caller_1 + start, len);
 	/*
 	 * Only the accounting of the call depth depends on the address. To find it takes
 	 * long, and all of it may be traced.
 	 */
 	if (!n && cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
-		text_poke_apply_relocation(buf, ip, len, (void *)ftrace_mux_base + start,
+		text_poke_apply_relocation(buf, ip, len, (void *)ftrace_mux_caller_1 + start,
 					   len);
 
 	/* movabs $imm64, %rdx; call */
@@ -339,7 +339,6 @@ static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
  * @calls: what it is to call
  * @nr: their number, at least 1
  * @regs: whether any of them needs a full pt_regs
- * @modify: whether any of them may change the ip
  * @size: size of the trampoline in bytes
  *
  * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
@@ -347,10 +346,9 @@ static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
  * Return: the address of the trampoline, 0 if there is no memory.
  */
 unsigned long arch_ftrace_mux_create(const struct ftrace_mux_call *calls, unsigned int nr,
-				     bool regs, bool modify, unsigned int *size)
+				     bool regs, unsigned int *size)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
-	u32 end = modify ? l->end : l->end_same_ip;
 	unsigned int pos = 0;
 	void *tramp;
 
@@ -369,7 +367,7 @@ unsigned long arch_ftrace_mux_create(const struct ftrace_mux_call *calls, unsign
 		write_call(buf + pos, tramp + pos, l, n, &calls[n]);
 		pos += n ? l->end - l->again : l->again - l->start;
 	}
-	__text_gen_insn(buf + pos, JMP32_INSN_OPCODE, tramp + pos, ftrace_mux_base + end,
+	__text_gen_insn(buf + pos, JMP32_INSN_OPCODE, tramp + pos, ftrace_mux_caller_1 + l->end,
 			JMP32_INSN_SIZE);
 	text_poke_copy_locked(tramp, buf, *size, false);
 
@@ -403,5 +401,5 @@ unsigned long arch_ftrace_mux_unwind_ip(unsigned long offset, bool regs)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
 
-	return (unsigned long)ftrace_mux_base + min(l->start + offset, (unsigned long)l->again);
+	return (unsigned long)ftrace_mux_caller_1 + min(l->start + offset, (unsigned long)l->again);
 }

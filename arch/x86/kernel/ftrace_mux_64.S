@@ -30,11 +30,6 @@
 #define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
 #define FTRACE_MUX_MASKS	(1 << FTRACE_MUX_STATIC_IDS)
 
-	.balign 16, 0xcc
-/* The base of the offsets in the tables below */
-SYM_INNER_LABEL(ftrace_mux_base, SYM_L_GLOBAL)
-	ANNOTATE_NOENDBR
-
 /*
  * What save_mcount_regs does. Without frame pointers, %rbp does not take a detour,
  * and only the regs family needs ORIG_RAX.
@@ -337,7 +332,6 @@ SYM_START(ftrace_mux_template, SYM_L_LOCAL, SYM_A_NONE)
 	ftrace_mux_entry 1
 	ftrace_mux_template_calls ftrace_mux_template, R15(%rsp), R14(%rsp)
 	ftrace_mux_exit_ip
-SYM_INNER_LABEL(ftrace_mux_template_end_same_ip, SYM_L_LOCAL)
 	ftrace_mux_return
 SYM_FUNC_END(ftrace_mux_template)
 STACK_FRAME_NON_STANDARD_FP(ftrace_mux_template)
@@ -347,18 +341,17 @@ SYM_START(ftrace_mux_regs_template, SYM_L_LOCAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR
 	ftrace_mux_regs_entry 1
 	ftrace_mux_template_calls ftrace_mux_regs_template, %rbx, %r12
-SYM_INNER_LABEL(ftrace_mux_regs_template_end_same_ip, SYM_L_LOCAL)
 	jmp ftrace_mux_regs_exit
 SYM_FUNC_END(ftrace_mux_regs_template)
 STACK_FRAME_NON_STANDARD_FP(ftrace_mux_regs_template)
 
-/* Offsets from ftrace_mux_base; mask 0 has no trampoline */
+/* Offsets from ftrace_mux_caller_1, the first trampoline; mask 0 has none */
 .macro ftrace_mux_caller_offset mask
-	.long ftrace_mux_caller_\mask - ftrace_mux_base
+	.long ftrace_mux_caller_\mask - ftrace_mux_caller_1
 .endm
 
 .macro ftrace_mux_regs_caller_offset mask
-	.long ftrace_mux_regs_caller_\mask - ftrace_mux_base
+	.long ftrace_mux_regs_caller_\mask - ftrace_mux_caller_1
 .endm
 
 	.pushsection .rodata, "a"
@@ -378,10 +371,9 @@ SYM_DATA_END(ftrace_mux_regs_caller_offsets)
 	.long .Lftrace_mux_\family\()_1_0 - \caller\()_1
 	.long .Lftrace_mux_\family\()_3_0 - \caller\()_3
 	.long .Lftrace_mux_\family\()_3_1 - .Lftrace_mux_\family\()_3_0
-	.long \template - ftrace_mux_base
-	.long \template\()_again - ftrace_mux_base
-	.long \template\()_end - ftrace_mux_base
-	.long \template\()_end_same_ip - ftrace_mux_base
+	.long \template - ftrace_mux_caller_1
+	.long \template\()_again - ftrace_mux_caller_1
+	.long \template\()_end - ftrace_mux_caller_1
 .endm
 
 SYM_DATA_START(ftrace_mux_layouts)

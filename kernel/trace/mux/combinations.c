@@ -230,16 +230,15 @@ bool ftrace_mux_collect(struct dyn_ftrace *rec, struct ftrace_mux_set *set)
 	return set->nr + stubs == count;
 }
 
-/* What the trampoline of a set depends on, beside its tracers */
-static unsigned long set_flags(const struct ftrace_mux_set *set)
+/* Whether the trampoline of a set has to save all registers */
+static bool set_regs(const struct ftrace_mux_set *set)
 {
-	unsigned long flags = 0;
+	for (unsigned int n = 0; n < set->nr; n++) {
+		if (set->ops[n]->flags & FTRACE_OPS_FL_SAVE_REGS)
+			return true;
+	}
 
-	for (unsigned int n = 0; n < set->nr; n++)
-		flags |= set->ops[n]->flags;
-
-	return flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
-			FTRACE_OPS_FL_DIRECT);
+	return false;
 }
 
 /**
@@ -253,7 +252,7 @@ bool ftrace_mux_set_equals(const struct ftrace_mux_set *set,
 			   const struct ftrace_mux_combo *combo)
 {
 	return combo->nr == set->nr && combo->graph == set->graph &&
-	       combo->flags == set_flags(set) &&
+	       combo->regs == set_regs(set) &&
 	       !memcmp(combo->ops, set->ops, set->nr * sizeof(*set->ops));
 }
 
@@ -297,11 +296,6 @@ static void publish(struct ftrace_mux_combo *combo)
 			     (void *)combo->tramp, combo->size);
 }
 
-static bool combo_regs(const struct ftrace_mux_combo *combo)
-{
-	return combo->flags & FTRACE_OPS_FL_SAVE_REGS;
-}
-
 static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int n)
 {
 	return combo->graph && combo->ops[n] == ftrace_mux_graph_ops;
@@ -316,7 +310,7 @@ static void *call_func(const struct ftrace_mux_combo *combo, unsigned int n)
 
 static void set_call(struct ftrace_mux_combo *combo, unsigned int n, void *func)
 {
-	arch_ftrace_mux_set_call(combo->tramp, combo->nr, n, combo_regs(combo), func);
+	arch_ftrace_mux_set_call(combo->tramp, combo->nr, n, combo->regs, func);
 }
 
 static void set_calls(struct ftrace_mux_combo *combo)
@@ -341,14 +335,13 @@ static unsigned long static_trampoline(struct ftrace_mux_combo *combo)
 		mask |= BIT(combo->ops[n]->mux.id - 1);
 	}
 
-	return arch_ftrace_mux_caller(mask, combo_regs(combo));
+	return arch_ftrace_mux_caller(mask, combo->regs);
 }
 
 static bool make_trampoline(struct ftrace_mux_combo *combo)
 {
 	struct ftrace_mux_call *calls __free(kfree) =
 		kmalloc_array(combo->nr, sizeof(*calls), GFP_KERNEL);
-	bool modify = combo->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT);
 
 	if (!calls || ftrace_mux_fails())
 		return false;
@@ -366,8 +359,7 @@ static bool make_trampoline(struct ftrace_mux_combo *combo)
 			calls[n].arg = combo->set;
 	}
 
-	combo->tramp = arch_ftrace_mux_create(calls, combo->nr, combo_regs(combo), modify,
-					      &combo->size);
+	combo->tramp = arch_ftrace_mux_create(calls, combo->nr, combo->regs, &combo->size);
 
 	return combo->tramp;
 }
@@ -387,7 +379,7 @@ static struct ftrace_mux_combo *create_combo(const struct ftrace_mux_set *set)
 	combo->nr = set->nr;
 	combo->graph = set->graph;
 	memcpy(combo->ops, set->ops, set->nr * sizeof(*set->ops));
-	combo->flags = set_flags(set);
+	combo->regs = set_regs(set);
 
 	combo->tramp = static_trampoline(combo);
 	if (combo->tramp) {

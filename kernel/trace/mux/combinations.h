@@ -33,7 +33,7 @@ struct ftrace_mux_set {
  * @rcu: for kfree_rcu()
  * @tramp: address of the trampoline
  * @size: its size in bytes; 0 if it is a static one
- * @flags: FTRACE_OPS_FL_SAVE_REGS, IPMODIFY and DIRECT, if any tracer has them
+ * @regs: @tramp saves a full pt_regs, since one of the tracers has FTRACE_OPS_FL_SAVE_REGS
  * @left: an entry has been pointed to another trampoline since the last sweep
  * @graph: indexes of the graph tracers, as a mask, if there are several
  * @set: the same, for ftrace_graph_set_func()
@@ -48,8 +48,8 @@ struct ftrace_mux_combo {
 	struct rcu_head		rcu;
 	unsigned long		tramp;
 	unsigned int		size;
+	bool			regs;
 	bool			left;
-	unsigned long		flags;
 	unsigned long		graph;
 	struct fgraph_set	*set;
 	unsigned int		nr;

@@ -309,7 +309,7 @@ unsigned long ftrace_mux_unwind_ip(unsigned long ip)
 	if (!combo)
 		return 0;
 
-	return arch_ftrace_mux_unwind_ip(ip - combo->tramp, combo->flags & FTRACE_OPS_FL_SAVE_REGS);
+	return arch_ftrace_mux_unwind_ip(ip - combo->tramp, combo->regs);
 }
 
 /**

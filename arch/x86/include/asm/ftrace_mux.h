@@ -9,8 +9,9 @@
 /* What the wrapper of a system call has in front of the name that users know */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__x64_"
 
-/* Offsets of the static trampolines from ftrace_mux_base, by mask */
-extern const char ftrace_mux_base[];
+/* The first static trampoline: all offsets are relative to it */
+extern const char ftrace_mux_caller_1[];
+/* Offsets of the static trampolines, by mask */
 extern const u32 ftrace_mux_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
 extern const u32 ftrace_mux_regs_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
 
@@ -26,11 +27,10 @@ struct ftrace_mux_layout {
 	u32	single_call;	/* of its only one */
 	u32	first_call;	/* of the first of several */
 	u32	stride;
-	/* Offsets from ftrace_mux_base */
+	/* Offsets of the template of those on demand */
 	u32	start;		/* saves registers, and makes the first call */
 	u32	again;		/* makes another call */
 	u32	end;		/* restores registers and returns: not copied */
-	u32	end_same_ip;	/* the same, if no handler may change the ip */
 };
 
 extern const struct ftrace_mux_layout ftrace_mux_layouts[2];
