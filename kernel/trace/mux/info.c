@@ -17,6 +17,10 @@
 #include "ids.h"
 #include "mux.h"
 
+/* Room for the line of a tracer or of a combination, and for a name in it */
+#define INFO_LINE	160
+#define INFO_NAME	32
+
 /* How a function calls its tracers */
 enum dispatch {
 	DISPATCH_ALONE,		/* there is one, which its trampoline or a direct call reaches */
@@ -25,13 +29,14 @@ enum dispatch {
 	NR_DISPATCH,
 };
 
+static enum dispatch combo_dispatch(const struct ftrace_mux_combo *combo)
+{
+	return combo->nr == 1 && !combo->graph ? DISPATCH_ALONE : DISPATCH_EXACT;
+}
+
+/* For a function that has no entry */
 static enum dispatch rec_dispatch(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_combo *combo = ftrace_mux_rec_entry(rec)->combo;
-
-	if (combo)
-		return combo->nr == 1 && !combo->graph ? DISPATCH_ALONE : DISPATCH_EXACT;
-
 	if (ftrace_rec_count(rec) == 1 &&
 	    rec->flags & (FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN))
 		return DISPATCH_ALONE;
@@ -39,15 +44,88 @@ static enum dispatch rec_dispatch(struct dyn_ftrace *rec)
 	return DISPATCH_LIST;
 }
 
-static void count_functions(struct ftrace_ops *ops, unsigned long counts[NR_DISPATCH])
+/* What a read of the file counts */
+struct info_counts {
+	/* of all functions */
+	unsigned long	list;
+	/* of each tracer, in order of registration */
+	unsigned long	(*functions)[NR_DISPATCH];
+};
+
+/*
+ * Whether functions with @combo call @ops, a tracer or a graph tracer. A graph tracer
+ * that is the only one is called through the ops that all of them share.
+ */
+static bool combo_calls(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
 {
+	if (combo->graph || !(ops->flags & FTRACE_OPS_FL_SUBOP))
+		return ftrace_mux_combo_has(combo, ops);
+
+	return list_is_singular(&ops->managed->subop_list) &&
+	       ftrace_mux_combo_has(combo, ops->managed);
+}
+
+static unsigned long combo_users(const struct ftrace_mux_combo *combo)
+{
+	struct ftrace_mux_entry *entry;
+	unsigned long users = 0;
+
+	list_for_each_entry(entry, &combo->entries, node)
+		users += entry->users;
+
+	return users;
+}
+
+static void count_combo(struct info_counts *counts, const struct ftrace_mux_combo *combo)
+{
+	enum dispatch how = combo_dispatch(combo);
+	unsigned long users = combo_users(combo);
+	struct ftrace_ops *ops;
+	unsigned int n = 0;
+
+	if (!users)
+		return;
+
+	for_each_ftrace_mux_tracer(ops) {
+		if (combo_calls(combo, ops))
+			counts->functions[n][how] += users;
+		n++;
+	}
+}
+
+/* Count a function that has no entry */
+static void count_rec(struct info_counts *counts, struct dyn_ftrace *rec)
+{
+	enum dispatch how = rec_dispatch(rec);
+	struct ftrace_ops *ops;
+	unsigned int n = 0;
+
+	counts->list += how == DISPATCH_LIST;
+	for_each_ftrace_mux_tracer(ops)
+		counts->functions[n++][how] += ftrace_mux_wants(ops, rec);
+}
+
+/*
+ * Few functions that are traced have no entry, while the multiplexer is on. So the
+ * time that this takes depends little on the number of tracers.
+ */
+static void count_functions(struct info_counts *counts)
+{
+	struct ftrace_mux_combo *combo;
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
 
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		count_combo(counts, combo);
+		cond_resched();
+	}
+
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		if (rec->flags & FTRACE_FL_ENABLED && ftrace_mux_wants(ops, rec))
-			counts[rec_dispatch(rec)]++;
+		if (!(rec->flags & FTRACE_FL_ENABLED) || rec->mux_entry)
+			continue;
+		count_rec(counts, rec);
+		cond_resched();
 	}
 }
 
@@ -72,13 +150,12 @@ static const char *owner_name(struct ftrace_ops *ops)
 	return module ?: "kernel";
 }
 
-static void show_tracer(struct seq_file *m, struct ftrace_ops *ops)
+static void show_tracer(struct seq_file *m, struct ftrace_ops *ops,
+			const unsigned long counts[NR_DISPATCH])
 {
 	/* Graph tracers have the ID of the ops they share */
 	unsigned int id = ops->managed ? ops->managed->mux.id : ops->mux.id;
-	unsigned long counts[NR_DISPATCH] = { };
 
-	count_functions(ops, counts);
 	if (id)
 		seq_printf(m, "%4u", id - 1);
 	else
@@ -109,7 +186,7 @@ static void show_combination(struct seq_file *m, struct ftrace_mux_combo *combo,
 			     unsigned long users)
 {
 	seq_printf(m, "     %9lu  %-9s  %-4s ", users, combo->size ? "on_demand" : "static",
-		   combo->flags & FTRACE_OPS_FL_SAVE_REGS ? "regs" : "args");
+		   combo->regs ? "regs" : "args");
 	for (unsigned int n = 0; n < combo->nr; n++) {
 		if (!list_empty(&combo->ops[n]->subop_list)) {
 			show_graph_tracers(m, combo, combo->ops[n]);
@@ -121,18 +198,7 @@ static void show_combination(struct seq_file *m, struct ftrace_mux_combo *combo,
 	seq_putc(m, '\n');
 }
 
-static unsigned long combo_users(const struct ftrace_mux_combo *combo)
-{
-	struct ftrace_mux_entry *entry;
-	unsigned long users = 0;
-
-	list_for_each_entry(entry, &combo->entries, node)
-		users += entry->users;
-
-	return users;
-}
-
-/* Those of several tracers that functions call */
+/* The combinations of several tracers that functions have */
 static void show_combinations(struct seq_file *m)
 {
 	struct ftrace_mux_combo *combo;
@@ -145,19 +211,12 @@ static void show_combinations(struct seq_file *m)
 	}
 }
 
-static void show_totals(struct seq_file *m)
+static void show_totals(struct seq_file *m, unsigned long list)
 {
-	unsigned long list = 0, entries = 0, trampolines = 0, bytes = 0;
+	unsigned long entries = 0, trampolines = 0, bytes = 0;
 	struct ftrace_mux_combo *combo;
 	struct ftrace_mux_entry *entry;
-	struct ftrace_rec_iter *iter;
-	struct dyn_ftrace *rec;
 	unsigned int pos;
-
-	for_ftrace_rec_iter(iter) {
-		rec = ftrace_rec_iter_record(iter);
-		list += rec->flags & FTRACE_FL_ENABLED && rec_dispatch(rec) == DISPATCH_LIST;
-	}
 
 	for_each_ftrace_mux_entry(entry, pos)
 		entries++;
@@ -175,19 +234,36 @@ static void show_totals(struct seq_file *m)
 	seq_printf(m, "on_demand_failed %lu\n", ftrace_mux_combos_failed);
 }
 
+static unsigned int nr_tracers(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	return list_count_nodes(&ftrace_mux_tracers);
+}
+
 static int info_show(struct seq_file *m, void *v)
 {
+	struct info_counts counts = { };
 	struct ftrace_ops *ops;
+	unsigned int n = 0;
 
 	guard(mutex)(&ftrace_lock);
 
 	if (ftrace_is_dead())
 		return -ENODEV;
 
+	unsigned long (*functions)[NR_DISPATCH] __free(kvfree) =
+		kvcalloc(nr_tracers() + 1, sizeof(*functions), GFP_KERNEL);
+	if (!functions)
+		return -ENOMEM;
+
+	counts.functions = functions;
+	count_functions(&counts);
+
 	seq_puts(m, "#tracers\n");
 	seq_puts(m, "# ID functions     alone     exact      list  owner           tracer\n");
 	for_each_ftrace_mux_tracer(ops) {
-		show_tracer(m, ops);
+		show_tracer(m, ops, functions[n++]);
 		cond_resched();
 	}
 
@@ -196,16 +272,31 @@ static int info_show(struct seq_file *m, void *v)
 	show_combinations(m);
 
 	seq_puts(m, "#totals\n");
-	show_totals(m);
+	show_totals(m, counts.list);
 
 	return 0;
+}
+
+/* The room that info_show() is likely to need: seq_read() calls it again if it needs more */
+static size_t info_size(void)
+{
+	struct ftrace_mux_combo *combo;
+	size_t size = PAGE_SIZE;
+
+	guard(mutex)(&ftrace_lock);
+
+	size += nr_tracers() * INFO_LINE;
+	list_for_each_entry(combo, &ftrace_mux_combos, node)
+		size += INFO_LINE + combo->nr * INFO_NAME;
+
+	return size;
 }
 
 static int info_open(struct inode *inode, struct file *file)
 {
 	int ret = tracing_check_open_get_tr(NULL);
 
-	return ret ?: single_open(file, info_show, NULL);
+	return ret ?: single_open_size(file, info_show, NULL, info_size());
 }
 
 /* function_tracers_info */
