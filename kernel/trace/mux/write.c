@@ -18,6 +18,7 @@
  * Protected by parser_lock of ftrace, until the file is released.
  */
 #include <linux/cleanup.h>
+#include <linux/ctype.h>
 #include <linux/list.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -264,19 +265,54 @@ static int end_line(struct ftrace_iterator *file)
 	return ret;
 }
 
-/* End the line if a new one starts in these @cnt characters */
-static int new_lines(struct ftrace_iterator *file, const char __user *ubuf, size_t cnt)
+/* Whether the line is about the default tracer, as far as it has been written */
+static bool is_default_line(const struct ftrace_mux_writer *writer)
 {
-	char ch;
+	return writer->state == LINE_START || writer->state == LINE_DEFAULT;
+}
 
-	for (; cnt; cnt--) {
-		if (get_user(ch, ubuf++))
-			return -EFAULT;
-		if (ch == '\n')
-			return end_line(file);
+/*
+ * A blank ends a word, and a newline ends a line as well. Returns true if it ended a word:
+ * each write takes one, as it does in trace_get_user().
+ */
+static bool take_blank(struct ftrace_iterator *file, char ch, int *err)
+{
+	struct trace_parser *parser = &file->parser;
+	bool word = trace_parser_loaded(parser);
+	int ret;
+
+	if (word) {
+		parser->buffer[parser->idx] = '\0';
+		*err = write_word(file, parser->buffer, parser->idx);
+		trace_parser_clear(parser);
 	}
 
-	return 0;
+	if (ch == '\n') {
+		ret = end_line(file);
+		*err = *err ?: ret;
+	}
+
+	return word;
+}
+
+/* Take @text up to the end of a word. Returns the number of characters, or an error. */
+static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t cnt)
+{
+	struct trace_parser *parser = &file->parser;
+	int err = 0;
+	size_t pos;
+
+	for (pos = 0; pos < cnt && !err; pos++) {
+		if (text[pos] && !isspace(text[pos])) {
+			if (parser->idx >= parser->size - 1)
+				return -EINVAL;
+			parser->buffer[parser->idx++] = text[pos];
+		} else if (take_blank(file, text[pos], &err)) {
+			return err ?: pos + 1;
+		}
+	}
+
+	return err ?: pos;
 }
 
 /**
@@ -295,36 +331,28 @@ ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *
 			       size_t cnt, loff_t *ppos)
 {
 	struct ftrace_mux_writer *writer = iter->mux_writer;
-	struct trace_parser *parser = &iter->parser;
-	int ret, err;
-	ssize_t read;
+	ssize_t ret;
 
 	if (iter->failed)
 		return -EINVAL;
 
-	read = trace_get_user(parser, ubuf, cnt, ppos);
-	if (read <= 0)
-		return read;
+	cnt = min(cnt, PAGE_SIZE);
+	char *text __free(kfree) = memdup_user(ubuf, cnt);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
 
-	/* A blank ends a word: only the last character may be one that follows it */
-	ret = new_lines(iter, ubuf, read - 1);
+	ret = take_word(iter, text, cnt);
+	if (ret < 0)
+		return ret;
 
-	if (trace_parser_loaded(parser)) {
-		if (trace_parser_cont(parser))
-			return ret ?: read;
-		err = write_word(iter, parser->buffer, parser->idx);
-		trace_parser_clear(parser);
-	} else {
-		/* There is no word to complain about */
-		err = list_empty(&writer->named) && !ftrace_mux_filter_alive(iter) ?
-			-ENODEV : 0;
-	}
-	ret = ret ?: err;
+	/* Blanks alone are no word to complain about */
+	if (!trace_parser_loaded(&iter->parser) && is_default_line(writer) &&
+	    list_empty(&writer->named) && !ftrace_mux_filter_alive(iter))
+		return -ENODEV;
 
-	err = new_lines(iter, ubuf + read - 1, 1);
-	ret = ret ?: err;
+	*ppos += ret;
 
-	return ret ?: read;
+	return ret;
 }
 
 /* The last word and the last line end with the file */
@@ -335,8 +363,12 @@ static void finish_line(struct ftrace_iterator *iter)
 	if (iter->failed)
 		return;
 
-	if (!trace_parser_loaded(parser) || !write_word(iter, parser->buffer, parser->idx))
-		end_line(iter);
+	if (trace_parser_loaded(parser)) {
+		parser->buffer[parser->idx] = '\0';
+		if (write_word(iter, parser->buffer, parser->idx))
+			return;
+	}
+	end_line(iter);
 }
 
 /**
