@@ -101,7 +101,7 @@ static void end_channel(struct gtsc_channel *ch)
 
 /* Traces */
 
-static struct gtsc_root *get_root(const char *name)
+static struct gtsc_root *find_root(const char *name)
 {
 	struct gtsc_root *root;
 
@@ -109,6 +109,16 @@ static struct gtsc_root *get_root(const char *name)
 		if (!strcmp(root->name, name))
 			return root;
 	}
+
+	return NULL;
+}
+
+static struct gtsc_root *get_root(const char *name)
+{
+	struct gtsc_root *root = find_root(name);
+
+	if (root)
+		return root;
 
 	root = kzalloc_obj(*root);
 	if (!root)
@@ -214,6 +224,21 @@ static void free_group(struct gtsc_group *group)
 	put_root(root);
 }
 
+/*
+ * Whether a trace of this name exists. gtsc_setup() asks before it allocates the buffers:
+ * add_single() returns the error if the name is taken meanwhile.
+ */
+static bool is_taken(const char *root_name, const char *name)
+{
+	struct gtsc_root *root;
+
+	guard(mutex)(&gtsc_mutex);
+
+	root = find_root(root_name);
+
+	return root && has_group(root, name);
+}
+
 /* A trace whose directory is that of its channel */
 static int add_single(const char *root, struct gtsc_channel *ch)
 {
@@ -275,6 +300,8 @@ struct gtsc_channel *gtsc_setup(const char *root, const char *name, unsigned int
 	ret = gtsc_check_name(root) ?: gtsc_check_name(name);
 	if (ret)
 		return ERR_PTR(ret);
+	if (is_taken(root, name))
+		return ERR_PTR(-EEXIST);
 
 	/* Without gtsc_mutex: may take long */
 	ch = gtsc_alloc(name, sub_size, nr_sub, flags);
@@ -420,6 +447,10 @@ struct gtsc_channel *gtsc_group_channel(struct gtsc_group *group, const char *na
 	/* The group has a file of this name */
 	if (!strcmp(name, "state"))
 		return ERR_PTR(-EEXIST);
+	scoped_guard(mutex, &gtsc_mutex) {
+		if (has_channel(group, name))
+			return ERR_PTR(-EEXIST);
+	}
 
 	/* Without gtsc_mutex: may take long */
 	ch = gtsc_alloc(name, sub_size, nr_sub, flags);

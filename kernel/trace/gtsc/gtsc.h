@@ -155,8 +155,6 @@ void gtsc_end_writers(struct gtsc_channel *ch);
 struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffers(void);
 void gtsc_free_buffers(struct gtsc_cpu_buffer __percpu *buffers);
 int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub);
-int gtsc_make_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
-		      unsigned int order, unsigned int nr_sub);
 int gtsc_add_online_cpus(struct gtsc_channel *ch);
 int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu);
 int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
@@ -167,6 +165,8 @@ void gtsc_get_stats(struct gtsc_channel *ch, struct gtsc_stats *stats);
 int gtsc_check_name(const char *name);
 int gtsc_order(unsigned int sub_size);
 int gtsc_add_cpus(struct gtsc_channel *ch);
+int gtsc_make_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+		      unsigned int order, unsigned int nr_sub);
 #endif
 
 #endif /* _KERNEL_TRACE_GTSC_H */

@@ -117,6 +117,7 @@ output_directory()
 # An old trace is replaced when the new one can be written
 old_trace()
 {
+	local first
 	record old "$TMP/one"
 	( ulimit -n 30; "$GTSC" record -q -d 0.1 -o "$TMP/old" "$TMP/many" ) 2> "$TMP/err"
 	is 'no more files: status' 1 $?
@@ -125,10 +126,12 @@ old_trace()
 		"$(recorded old) $(find "$TMP/old" -mindepth 1 ! -name '*_0' -printf '%f')"
 	( ulimit -Sn 30; "$GTSC" record -q -d 0.1 -o "$TMP/old" "$TMP/many" ) 2> "$TMP/err"
 	is 'the soft limit of files is raised' '0 40' "$? $(recorded old)"
-	"$GTSC" record -q -d 3 -o "$TMP/old" "$TMP/one" 2> /dev/null &
+	"$GTSC" record -q -o "$TMP/old" "$TMP/one" 2> /dev/null &
+	first=$!
 	wait_for 'a recording begins' test "$TMP/old/metadata" -nt "$TMP/err"
 	refused 'two recordings into one directory' 'another gtsc records into it' old
-	ends 'two recordings: the first one' $!
+	kill "$first"
+	ends 'two recordings: the first one' "$first"
 }
 
 numbers()
@@ -140,8 +143,11 @@ numbers()
 		wc -l > "$TMP/n"
 	is '70 channels: by a pipe' 70 "$(cat "$TMP/n")"
 	is '70 channels: print TRACE' 70 "$("$GTSC" print -f count "$TMP/group" | wc -l)"
-	record wide.ctf "$TMP/wide"
-	is '1,100 files' '0 1100' "$? $(recorded wide.ctf)"
+	# Some machines do not allow so many files: the limit cannot be raised then
+	if [[ $(ulimit -Hn) == unlimited ]] || (( $(ulimit -Hn) > 1200 )); then
+		record wide.ctf "$TMP/wide"
+		is '1,100 files' '0 1100' "$? $(recorded wide.ctf)"
+	fi
 }
 
 # Readers see whole packets, and each record that was read is an event or discarded
