@@ -44,12 +44,17 @@ static enum dispatch rec_dispatch(struct dyn_ftrace *rec)
 	return DISPATCH_LIST;
 }
 
+/* The functions of a tracer, by how they call it */
+struct tracer_counts {
+	unsigned long		functions[NR_DISPATCH];
+};
+
 /* What a read of the file counts */
 struct info_counts {
-	/* of all functions */
-	unsigned long	list;
-	/* of each tracer, in order of registration */
-	unsigned long	(*functions)[NR_DISPATCH];
+	/* All functions that go through the list */
+	unsigned long		list;
+	/* In order of registration */
+	struct tracer_counts	*tracers;
 };
 
 /*
@@ -88,7 +93,7 @@ static void count_combo(struct info_counts *counts, const struct ftrace_mux_comb
 
 	for_each_ftrace_mux_tracer(ops) {
 		if (combo_calls(combo, ops))
-			counts->functions[n][how] += users;
+			counts->tracers[n].functions[how] += users;
 		n++;
 	}
 }
@@ -102,7 +107,7 @@ static void count_rec(struct info_counts *counts, struct dyn_ftrace *rec)
 
 	counts->list += how == DISPATCH_LIST;
 	for_each_ftrace_mux_tracer(ops)
-		counts->functions[n++][how] += ftrace_mux_wants(ops, rec);
+		counts->tracers[n++].functions[how] += ftrace_mux_wants(ops, rec);
 }
 
 /*
@@ -151,7 +156,7 @@ static const char *owner_name(struct ftrace_ops *ops)
 }
 
 static void show_tracer(struct seq_file *m, struct ftrace_ops *ops,
-			const unsigned long counts[NR_DISPATCH])
+			const struct tracer_counts *counts)
 {
 	/* Graph tracers have the ID of the ops they share */
 	unsigned int id = ops->managed ? ops->managed->mux.id : ops->mux.id;
@@ -161,8 +166,10 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops,
 	else
 		seq_puts(m, "   -");
 	seq_printf(m, " %9lu %9lu %9lu %9lu  ",
-		   counts[DISPATCH_ALONE] + counts[DISPATCH_EXACT] + counts[DISPATCH_LIST],
-		   counts[DISPATCH_ALONE], counts[DISPATCH_EXACT], counts[DISPATCH_LIST]);
+		   counts->functions[DISPATCH_ALONE] + counts->functions[DISPATCH_EXACT] +
+		   counts->functions[DISPATCH_LIST],
+		   counts->functions[DISPATCH_ALONE], counts->functions[DISPATCH_EXACT],
+		   counts->functions[DISPATCH_LIST]);
 	seq_printf(m, "%-15s ", owner_name(ops));
 	ftrace_mux_show_name(m, ops);
 	ftrace_describe(ops, m);
@@ -252,18 +259,18 @@ static int info_show(struct seq_file *m, void *v)
 	if (ftrace_is_dead())
 		return -ENODEV;
 
-	unsigned long (*functions)[NR_DISPATCH] __free(kvfree) =
-		kvcalloc(nr_tracers() + 1, sizeof(*functions), GFP_KERNEL);
-	if (!functions)
+	struct tracer_counts *tracers __free(kvfree) =
+		kvcalloc(nr_tracers() + 1, sizeof(*tracers), GFP_KERNEL);
+	if (!tracers)
 		return -ENOMEM;
 
-	counts.functions = functions;
+	counts.tracers = tracers;
 	count_functions(&counts);
 
 	seq_puts(m, "#tracers\n");
 	seq_puts(m, "# ID functions     alone     exact      list  owner           tracer\n");
 	for_each_ftrace_mux_tracer(ops) {
-		show_tracer(m, ops, functions[n++]);
+		show_tracer(m, ops, &tracers[n++]);
 		cond_resched();
 	}
 
