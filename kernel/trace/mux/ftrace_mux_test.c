@@ -709,9 +709,9 @@ static void mux_test_ipmodify(struct kunit *test)
 }
 
 /*
- * A callback may change the ip without FTRACE_OPS_FL_IPMODIFY, as an fprobe with a BPF
- * program does that calls bpf_override_return(). The
- * call goes there from a static trampoline, and from one that was made on demand.
+ * A callback may change the ip without FTRACE_OPS_FL_IPMODIFY, as an fprobe does whose BPF
+ * program calls bpf_override_return(). The call goes to the new ip from a static
+ * trampoline, and from one that was made on demand.
  */
 static void mux_test_override(struct kunit *test)
 {
