@@ -294,12 +294,28 @@ static void test_all_cpus_count(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
 	buffers = gtsc_alloc_buffers();
-	KUNIT_ASSERT_NOT_NULL(test, buffers);
+	KUNIT_ASSERT_TRUE(test, !!buffers);
 	KUNIT_EXPECT_EQ(test, gtsc_make_buffers(trace, buffers, GTSC_MAX_ORDER, nr_sub), -ENOMEM);
 	for_each_possible_cpu(cpu)
 		KUNIT_EXPECT_PTR_EQ(test, per_cpu_ptr(buffers, cpu)->buffer, &gtsc_no_buffer);
 	gtsc_free_buffers(buffers);
 	gtsc_cleanup(trace);
+}
+
+/* Makes SIGKILL pending for the current task, or takes it back */
+static void set_killed(bool killed)
+{
+	/* Only the task itself changes its sighand */
+	spinlock_t *lock = &rcu_dereference_protected(current->sighand, true)->siglock;
+
+	guard(spinlock_irq)(lock);
+	if (killed) {
+		sigaddset(&current->pending.signal, SIGKILL);
+		set_thread_flag(TIF_SIGPENDING);
+	} else {
+		sigdelset(&current->pending.signal, SIGKILL);
+		recalc_sigpending();
+	}
 }
 
 /* A task that is killed gives up what it has allocated, and all is as it was */
@@ -309,17 +325,11 @@ static void test_killed(struct kunit *test)
 	int ret;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
-	/* The signal that this thread does not take */
-	spin_lock_irq(&current->sighand->siglock);
-	sigaddset(&current->pending.signal, SIGKILL);
-	set_thread_flag(TIF_SIGPENDING);
-	spin_unlock_irq(&current->sighand->siglock);
+	/* This thread does not take the signal */
+	set_killed(true);
 	ret = gtsc_resize(trace, 4096, 4);
 	other = gtsc_setup(TEST_ROOT, "y", 4096, 2, 0);
-	spin_lock_irq(&current->sighand->siglock);
-	sigdelset(&current->pending.signal, SIGKILL);
-	recalc_sigpending();
-	spin_unlock_irq(&current->sighand->siglock);
+	set_killed(false);
 
 	KUNIT_EXPECT_EQ(test, ret, -EINTR);
 	KUNIT_EXPECT_EQ(test, trace->nr_sub, 2);
