@@ -52,6 +52,28 @@ int bpf_load(enum bpf_prog_type type, enum bpf_attach_type attach, int btf_id)
 	return bpf_load_insns(type, attach, btf_id, insns, sizeof(insns) / sizeof(insns[0]));
 }
 
+int bpf_count_calls(void)
+{
+	union bpf_attr attr = { .enable_stats.type = BPF_STATS_RUN_TIME };
+
+	/* It counts as long as this descriptor is open */
+	return bpf(BPF_ENABLE_STATS, &attr);
+}
+
+long long bpf_calls(int program)
+{
+	struct bpf_prog_info info = { };
+	union bpf_attr attr = { };
+	int ret;
+
+	attr.info.bpf_fd = program;
+	attr.info.info = (uintptr_t)&info;
+	attr.info.info_len = sizeof(info);
+	ret = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+
+	return ret < 0 ? ret : (long long)info.run_cnt;
+}
+
 /* The arguments of BPF_LINK_CREATE for FENTRY_MULTI and FEXIT_MULTI */
 struct tracing_multi {
 	uint32_t prog_fd;
@@ -129,7 +151,7 @@ static char *read_btf(void)
 	return NULL;
 }
 
-int bpf_types(unsigned int kind, void (*found)(const char *name, uint32_t id))
+int bpf_functions(void (*found)(const char *name, uint32_t id))
 {
 	const struct btf_header *header;
 	const struct btf_type *type;
@@ -146,16 +168,11 @@ int bpf_types(unsigned int kind, void (*found)(const char *name, uint32_t id))
 	names = btf + header->hdr_len + header->str_off;
 	for (size_t at = 0; at < header->type_len; at += sizeof(*type) + btf_extra(type)) {
 		type = (const void *)(types + at);
-		if (BTF_INFO_KIND(type->info) == kind)
+		if (BTF_INFO_KIND(type->info) == BTF_KIND_FUNC)
 			found(names + type->name_off, id);
 		id++;
 	}
 	free(btf);
 
 	return 0;
-}
-
-int bpf_functions(void (*found)(const char *name, uint32_t id))
-{
-	return bpf_types(BTF_KIND_FUNC, found);
 }

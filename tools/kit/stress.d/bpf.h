@@ -21,8 +21,11 @@ int bpf_load_insns(enum bpf_prog_type type, enum bpf_attach_type attach, int btf
 int bpf_attach_multi(int program, enum bpf_attach_type attach, const uint32_t *ids,
 		     unsigned int nr);
 
-/* Calls @found for each type of a kind, or each function, that the kernel's BTF has */
-int bpf_types(unsigned int kind, void (*found)(const char *name, uint32_t id));
+/* From now on, the kernel counts the calls of programs */
+int bpf_count_calls(void);
+long long bpf_calls(int program);
+
+/* Calls @found for each function that the kernel's BTF has */
 int bpf_functions(void (*found)(const char *name, uint32_t id));
 
 #endif

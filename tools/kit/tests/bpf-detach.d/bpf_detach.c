@@ -14,9 +14,9 @@
  *	of the first function, which a read of the file PATH makes, and nobody else. The other
  *	function may be called at any time. Prints "ok ROUNDS", or what is wrong.
  *
- * bpf_detach fault ROUNDS FUNCTION PATH
- *	detaches a program while a child executes it, since it reads PATH all the time. The
- *	program does nothing but read from an address that is not mapped.
+ * bpf_detach fault ROUNDS
+ *	detaches a program while a child executes it, all the time. The program does nothing
+ *	but read from an address that is not mapped.
  *
  * bpf_detach hold fentry|fexit
  *	attaches a program to gcd(), and obeys its standard input: d detaches it, a attaches
@@ -24,11 +24,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/btf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,33 +87,6 @@ static int attach_new(enum bpf_attach_type type, uint32_t id, int *prog)
 		close(fd);
 
 	return link;
-}
-
-static unsigned long long calls(int prog)
-{
-	struct bpf_prog_info info = { };
-	union bpf_attr attr = { };
-	int ret;
-
-	attr.info.bpf_fd = prog;
-	attr.info.info = (uintptr_t)&info;
-	attr.info.info_len = sizeof(info);
-	ret = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
-	if (ret)
-		fail("BPF_OBJ_GET_INFO_BY_FD", ret);
-
-	return info.run_cnt;
-}
-
-static void count_calls(void)
-{
-	union bpf_attr attr = { .enable_stats.type = BPF_STATS_RUN_TIME };
-	int ret;
-
-	/* It counts as long as this descriptor is open */
-	ret = bpf(BPF_ENABLE_STATS, &attr);
-	if (ret < 0)
-		fail("BPF_ENABLE_STATS", ret);
 }
 
 static unsigned long long now(void)
@@ -202,8 +176,8 @@ static void loop(unsigned int rounds, const char *path)
 		read_file(path);
 		close(other);
 
-		if (calls(prog) != CALLS) {
-			printf("round %u: %llu calls\n", round, calls(prog));
+		if (bpf_calls(prog) != CALLS) {
+			printf("round %u: %lld calls\n", round, bpf_calls(prog));
 			exit(1);
 		}
 		close(prog);
@@ -213,56 +187,55 @@ static void loop(unsigned int rounds, const char *path)
 
 /* fault */
 
-static uint32_t list_head_id;
+/*
+ * In a hole in front of the kernel's text. The program gets it as the second argument of
+ * get_timespec64(), a pointer of the kernel for all that BPF knows.
+ */
+#define UNMAPPED	0xffffffff40000000
 
-static void found_struct(const char *name, uint32_t id)
+static int load_faulting(void)
 {
-	if (!strcmp(name, "list_head"))
-		list_head_id = id;
-}
-
-static int load_faulting(uint32_t id, uint32_t cast_id)
-{
-	enum { LOADS = 4000, NR = LOADS + 7 };
-	/* Nothing is mapped in the two megabytes below this */
-	const unsigned long long address = 0xfffffffffff00000;
-	static struct bpf_insn insns[NR];
+	enum { LOADS = 4000 };
+	static struct bpf_insn insns[LOADS + 3];
 	struct bpf_insn *insn = insns;
 
 	*insn++ = (struct bpf_insn) {
-		.code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = BPF_REG_1, .imm = (int)address,
-	};
-	*insn++ = (struct bpf_insn) { .imm = (int)(address >> 32) };
-	*insn++ = (struct bpf_insn) {
-		.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = list_head_id,
-	};
-	*insn++ = (struct bpf_insn) {
-		.code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = cast_id,
+		.code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_1,
+		.off = 8,
 	};
 	for (unsigned int i = 0; i < LOADS; i++)
 		*insn++ = (struct bpf_insn) {
-			.code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_1,
+			.code = BPF_LDX | BPF_MEM | BPF_DW, .src_reg = BPF_REG_1,
 		};
 	*insn++ = (struct bpf_insn) { .code = BPF_ALU64 | BPF_MOV | BPF_K };
 	*insn++ = (struct bpf_insn) { .code = BPF_JMP | BPF_EXIT };
 
-	return bpf_load_insns(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, id, insns, insn - insns);
+	return bpf_load_insns(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, ids[0], insns,
+			      insn - insns);
 }
 
-static void fault(unsigned int rounds, const char *path)
+/* A child that calls get_timespec64() all the time, and ends with its parent */
+static pid_t start_caller(void)
 {
-	pid_t child;
+	pid_t child = fork();
 
-	bpf_types(BTF_KIND_STRUCT, found_struct);
-
-	child = fork();
+	if (child < 0)
+		fail("fork", -errno);
 	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
-			read_file(path);
+			syscall(SYS_nanosleep, UNMAPPED, NULL);
 	}
 
+	return child;
+}
+
+static void fault(unsigned int rounds)
+{
+	pid_t child = start_caller();
+
 	for (unsigned int round = 0; round < rounds; round++) {
-		int prog = load_faulting(ids[0], ids[1]);
+		int prog = load_faulting();
 		int link;
 
 		if (prog < 0)
@@ -270,8 +243,9 @@ static void fault(unsigned int rounds, const char *path)
 		link = attach(prog, BPF_TRACE_FENTRY);
 		if (link < 0)
 			fail("attach", link);
+		while (!bpf_calls(prog))
+			usleep(1000 + round % 10 * 100);
 		close(prog);
-		usleep(20000 + round % 10 * 1000);
 		close(link);
 	}
 	kill(child, SIGKILL);
@@ -303,7 +277,7 @@ static void hold(enum bpf_attach_type type)
 				fail("attach", link);
 			break;
 		case 'c':
-			printf("%llu\n", calls(prog));
+			printf("%lld\n", bpf_calls(prog));
 			fflush(stdout);
 			continue;
 		default:
@@ -317,31 +291,31 @@ static void hold(enum bpf_attach_type type)
 int main(int argc, char *argv[])
 {
 	const char *what = argc > 2 ? argv[1] : "";
+	int ret;
 
-	count_calls();
+	ret = bpf_count_calls();
+	if (ret < 0)
+		fail("BPF_ENABLE_STATS", ret);
+
 	if (!strcmp(what, "many")) {
 		many(argv[2], argc > 3 ? atoi(argv[3]) : MAX);
-		return 0;
-	}
-	if (!strcmp(what, "hold")) {
+	} else if (!strcmp(what, "hold")) {
 		add_name("gcd");
 		bpf_functions(found);
 		hold(strcmp(argv[2], "fexit") ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT);
-		return 0;
-	}
-	if (argc < 5)
-		return 2;
-
-	add_name(argv[3]);
-	if (!strcmp(what, "fault"))
-		add_name("bpf_rdonly_cast");
-	else if (argc > 5)
-		add_name(argv[5]);
-	bpf_functions(found);
-	if (!strcmp(what, "fault"))
-		fault(atoi(argv[2]), argv[4]);
-	else
+	} else if (!strcmp(what, "fault")) {
+		add_name("get_timespec64");
+		bpf_functions(found);
+		fault(atoi(argv[2]));
+	} else if (!strcmp(what, "loop") && argc > 4) {
+		add_name(argv[3]);
+		if (argc > 5)
+			add_name(argv[5]);
+		bpf_functions(found);
 		loop(atoi(argv[2]), argv[4]);
+	} else {
+		return 2;
+	}
 
 	return 0;
 }

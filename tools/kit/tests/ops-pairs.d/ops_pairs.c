@@ -15,32 +15,15 @@
  * Reading run prints the place, how often the task has called the functions of A, B and C,
  * and how many of these calls had the ops of another; "end" if there is no such place.
  *
- * The task traps after each instruction: a breakpoint would get in the way of ftrace, which
- * patches the trampolines. A held task executes the same instruction again and again, with the
- * registers that it had. There it can be preempted, and with one CPU it is: nothing else
- * runs otherwise.
- *
  * At the end, B is the only tracer. The stock ftrace_caller calls its function directly
  * then, since B is static: its ops are in the data of the kernel. Those of a module are not,
  * so this module takes the ops of kprobes and of the stack tracer, which are of no use
  * afterwards. It is for the guests of a test, and cannot be unloaded.
  */
 #include <linux/ftrace.h>
-#include <linux/kdebug.h>
-#include <linux/kthread.h>
-#include <linux/delay.h>
 #include <linux/module.h>
-#include <linux/ptrace.h>
 
-#include <asm/debugreg.h>
-#include <asm/text-patching.h>
-
-/* With ktrace, the call is in the padding in front of the function */
-#ifdef CONFIG_KTRACE
-#define CALL_OFFSET	(-7)
-#else
-#define CALL_OFFSET	0
-#endif
+#include "held_task.h"
 
 /* A, B and C */
 #define NR_TRACERS	3
@@ -121,159 +104,37 @@ static int change(const char *what)
 	return ret;
 }
 
-/* The held task */
-
-enum { STEPPING, HELD, RELEASED, GOING_ON, DONE };
-
-static struct task_struct *task;
-static int state;
-static unsigned int hold_at, step;
-static unsigned long site, return_ip, held_ip;
-
-/* Where the held task is. It stays at the first instruction. */
-static __naked void hold(void)
+static int run(unsigned int hold_at)
 {
-	asm volatile("nop");
-}
+	int ret;
 
-/* Where functions return to that a trampoline has called: it traps behind the NOP */
-static __naked void resume(void)
-{
-	asm volatile("pushfq; orq %0, (%%rsp); popfq; nop" : : "i" (X86_EFLAGS_TF));
-}
-
-/* A trap of the task, before the instruction that regs->ip points to */
-static notrace void trap(struct pt_regs *regs)
-{
-	bool is_call = *(u8 *)regs->ip == CALL_INSN_OPCODE;
-
-	switch (state) {
-	case HELD:
-		regs->ip = (unsigned long)hold;
-		return;
-	case RELEASED:
-		regs->ip = held_ip;
-		WRITE_ONCE(state, GOING_ON);
-		fallthrough;
-	case GOING_ON:
-		/* A trampoline that restores the flags restores this one, too */
-		regs->flags &= ~X86_EFLAGS_TF;
-		return;
-	}
-
-	if (!site) {
-		unsigned long entry = (unsigned long)victim + CALL_OFFSET;
-
-		/* The call site is the first call of victim(), behind an ENDBR if there is one */
-		if (is_call && regs->ip - entry <= ENDBR_INSN_SIZE)
-			site = regs->ip;
-		return;
-	}
-
-	if (regs->ip == site + CALL_INSN_SIZE) {
-		regs->flags &= ~X86_EFLAGS_TF;
-		return;
-	}
-
-	/* Do not trap in what the trampoline calls: it may go to sleep */
-	if (return_ip && *(unsigned long *)regs->sp == return_ip) {
-		*(unsigned long *)regs->sp = (unsigned long)resume;
-		regs->flags &= ~X86_EFLAGS_TF;
-		return;
-	}
-	if (return_ip) {
-		regs->ip = return_ip;
-		is_call = *(u8 *)regs->ip == CALL_INSN_OPCODE;
-	}
-	return_ip = is_call ? regs->ip + CALL_INSN_SIZE : 0;
-
-	if (++step != hold_at)
-		return;
-
-	held_ip = regs->ip;
-	regs->ip = (unsigned long)hold;
-	WRITE_ONCE(state, HELD);
-}
-
-static notrace int debug_exception(struct notifier_block *nb, unsigned long event, void *data)
-{
-	struct die_args *args = data;
-	unsigned long *dr6 = (unsigned long *)args->err;
-
-	if (event != DIE_DEBUG || current != READ_ONCE(task) || user_mode(args->regs) ||
-	    !(*dr6 & DR_STEP))
-		return NOTIFY_DONE;
-
-	trap(args->regs);
-
-	return NOTIFY_STOP;
-}
-
-static struct notifier_block debug_nb = {
-	.notifier_call = debug_exception,
-};
-
-static int call_victim(void *unused)
-{
-	unsigned long flags = native_save_fl() | X86_EFLAGS_TF;
-
-	asm volatile("push %0; popf" : : "r" (flags) : "memory", "cc");
-	victim();
-	WRITE_ONCE(state, DONE);
-
-	while (!kthread_should_stop())
-		schedule_timeout_interruptible(1);
-
-	return 0;
-}
-
-static void wait_for(int wanted)
-{
-	while (READ_ONCE(state) != wanted && READ_ONCE(state) != DONE)
-		usleep_range(100, 1000);
-}
-
-static int run_task(void)
-{
-	int ret = 0;
-
-	state = STEPPING;
-	site = 0;
-	return_ip = 0;
-	held_ip = 0;
-	step = 0;
 	memset(seen, 0, sizeof(seen));
 	wrong = 0;
 
-	task = kthread_create(call_victim, NULL, "ops_pairs");
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	wake_up_process(task);
-
-	wait_for(HELD);
-	if (state == HELD) {
+	ret = held_task_start(victim, victim, hold_at);
+	if (ret)
+		return ret;
+	if (held.ip)
 		ret = change("-A-B+B+C-C");
-		WRITE_ONCE(state, RELEASED);
-		wait_for(DONE);
-	}
-	kthread_stop(task);
+	held_task_end();
 
-	return ret ?: change(held_ip ? "-B" : "-A-B");
+	return ret ?: change(held.ip ? "-B" : "-A-B");
 }
 
 static int set_run(const char *val, const struct kernel_param *kp)
 {
+	unsigned int hold_at;
 	int ret = kstrtouint(val, 0, &hold_at);
 
-	return ret ?: change("+A+B") ?: run_task();
+	return ret ?: change("+A+B") ?: run(hold_at);
 }
 
 static int get_run(char *buf, const struct kernel_param *kp)
 {
-	if (!held_ip)
+	if (!held.ip)
 		return sysfs_emit(buf, "end\n");
 
-	return sysfs_emit(buf, "%pS %u %u %u %u\n", (void *)held_ip, seen[0], seen[1], seen[2],
+	return sysfs_emit(buf, "%pS %u %u %u %u\n", (void *)held.ip, seen[0], seen[1], seen[2],
 			  wrong);
 }
 
@@ -305,7 +166,7 @@ static int __init notrace ops_pairs_init(void)
 		WARN_ON(add(&others[i], other));
 	}
 
-	return register_die_notifier(&debug_nb);
+	return register_die_notifier(&held_task_nb);
 }
 module_init(ops_pairs_init);
 

@@ -87,33 +87,6 @@ static unsigned long long now(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-static unsigned long long calls(void)
-{
-	struct bpf_prog_info info = { };
-	union bpf_attr attr = { };
-	int ret;
-
-	attr.info.bpf_fd = program;
-	attr.info.info = (uintptr_t)&info;
-	attr.info.info_len = sizeof(info);
-	ret = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
-	if (ret)
-		fail("BPF_OBJ_GET_INFO_BY_FD", ret);
-
-	return info.run_cnt;
-}
-
-static void count_calls(void)
-{
-	union bpf_attr attr = { .enable_stats.type = BPF_STATS_RUN_TIME };
-	int ret;
-
-	/* It counts as long as this descriptor is open */
-	ret = bpf(BPF_ENABLE_STATS, &attr);
-	if (ret < 0)
-		fail("BPF_ENABLE_STATS", ret);
-}
-
 int main(int argc, char *argv[])
 {
 	unsigned long long start;
@@ -135,7 +108,9 @@ int main(int argc, char *argv[])
 	read_names(argv[2]);
 	bpf_functions(found);
 	select_accepted(ids, nr_ids);
-	count_calls();
+	link = bpf_count_calls();
+	if (link < 0)
+		fail("BPF_ENABLE_STATS", link);
 
 	start = now();
 	link = bpf_attach_multi(program, type, ids, nr_accepted);
@@ -151,7 +126,7 @@ int main(int argc, char *argv[])
 	start = now();
 	close(link);
 	start = now() - start;
-	printf("detached %llu %llu\n", calls(), start);
+	printf("detached %lld %llu\n", bpf_calls(program), start);
 
 	return 0;
 }
