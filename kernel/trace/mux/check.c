@@ -18,19 +18,29 @@
 static atomic_t nr_checkers;
 
 /**
- * ftrace_mux_check_sweeps - have each sweep check all records
- * @on: whether a module starts to need that, or ends to
+ * ftrace_mux_start_checks - have each sweep check all records
  *
- * Without such a module, ftrace_mux_check_recs() does nothing: the records of a kernel
- * that has the tests as modules are not walked for nothing.
+ * Without a module that has called this, ftrace_mux_check_recs() does nothing: the records
+ * of a kernel that has the tests as modules are not walked for nothing.
  *
  * Context: any.
  */
-void ftrace_mux_check_sweeps(bool on)
+void ftrace_mux_start_checks(void)
 {
-	atomic_add(on ? 1 : -1, &nr_checkers);
+	atomic_inc(&nr_checkers);
 }
-EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_check_sweeps);
+EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_start_checks);
+
+/**
+ * ftrace_mux_stop_checks - undo one ftrace_mux_start_checks()
+ *
+ * Context: any.
+ */
+void ftrace_mux_stop_checks(void)
+{
+	atomic_dec(&nr_checkers);
+}
+EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_stop_checks);
 
 static void check_rec(struct dyn_ftrace *rec, struct ftrace_mux_entry *entry)
 {

@@ -8,7 +8,8 @@
 
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
 void ftrace_mux_check_recs(void);
-void ftrace_mux_check_sweeps(bool on);
+void ftrace_mux_start_checks(void);
+void ftrace_mux_stop_checks(void);
 bool ftrace_mux_fails(void);
 #else
 static inline void ftrace_mux_check_recs(void) { }

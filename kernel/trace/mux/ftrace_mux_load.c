@@ -696,7 +696,7 @@ MODULE_PARM_DESC(singles_run, "Number of calls of each of mux_load_s00() to mux_
 
 static int __init mux_load_init(void)
 {
-	ftrace_mux_check_sweeps(true);
+	ftrace_mux_start_checks();
 
 	return 0;
 }
@@ -711,7 +711,7 @@ static void __exit mux_load_exit(void)
 		del_single();
 	while (nr_systems)
 		del_system();
-	ftrace_mux_check_sweeps(false);
+	ftrace_mux_stop_checks();
 }
 
 module_init(mux_load_init);

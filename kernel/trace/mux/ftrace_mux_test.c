@@ -1300,14 +1300,14 @@ static struct kunit_case mux_test_cases[] = {
 
 static int mux_test_suite_init(struct kunit_suite *suite)
 {
-	ftrace_mux_check_sweeps(true);
+	ftrace_mux_start_checks();
 
 	return 0;
 }
 
 static void mux_test_suite_exit(struct kunit_suite *suite)
 {
-	ftrace_mux_check_sweeps(false);
+	ftrace_mux_stop_checks();
 }
 
 static struct kunit_suite mux_test_suite = {
