@@ -308,7 +308,7 @@ static void set_killed(bool killed)
 	/* Only the task itself changes its sighand */
 	spinlock_t *lock = &rcu_dereference_protected(current->sighand, true)->siglock;
 
-	guard(spinlock_irq)(lock);
+	spin_lock_irq(lock);
 	if (killed) {
 		sigaddset(&current->pending.signal, SIGKILL);
 		set_thread_flag(TIF_SIGPENDING);
@@ -316,6 +316,7 @@ static void set_killed(bool killed)
 		sigdelset(&current->pending.signal, SIGKILL);
 		recalc_sigpending();
 	}
+	spin_unlock_irq(lock);
 }
 
 /* A task that is killed gives up what it has allocated, and all is as it was */

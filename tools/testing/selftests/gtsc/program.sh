@@ -279,7 +279,8 @@ interrupted_load()
 	check 'signals while the module is loaded: modprobe ends' test -e "$TMP/loaded"
 	is 'signals while the module is loaded: it is removed' \
 		'interrupted before the functions were traced;gtsc_functions cannot be removed' \
-		"$(sed -E 's/^gtsc: (the module )?//; s/(removed):.*/\1/' "$TMP/out" | paste -sd ';')"
+		"$(sed -E 's/^gtsc: (the module )?//; s/(removed):.*/\1/' "$TMP/out" |
+			paste -sd ';')"
 	fails 'functions: too many patterns' 'all patterns together are longer than 1024 bytes' \
 		env PATH="$bin:$PATH" "$GTSC" functions -f "$(printf '%01025d' 0)"
 }
