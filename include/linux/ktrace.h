@@ -53,7 +53,7 @@ int ktrace_site_class(unsigned long func);
 bool ktrace_is_optin(unsigned long func);
 
 int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int nr);
-bool arch_ktrace_is_movable(unsigned long func);
+bool arch_ktrace_can_displace(unsigned long func);
 int arch_ktrace_prepare(void);
 int arch_ktrace_start(void);
 void arch_ktrace_free(struct module *mod);

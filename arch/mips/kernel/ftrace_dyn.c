@@ -47,9 +47,10 @@
  *   that is called, which leaves out the ops that need registers.
  *
  * - On Octeon, flush_icache_range() does not wait for the other CPUs.  A CPU
- *   that has interrupts disabled flushes its cache later.  Until then, a call
- *   site may use the element of the time before it was off.  Its ops has not
- *   been freed: that takes the CPU through the scheduler first.
+ *   that has interrupts disabled flushes its cache later.  Until then, that CPU
+ *   may call the ops that the call site had before it was turned off.  This ops
+ *   has not been freed: it is freed after a grace period, for which that CPU has
+ *   to schedule.
  *
  * - A thread reaches the second word only by way of the first, as kprobes
  *   refuse the second and the third word.  A thread that is interrupted
@@ -570,7 +571,7 @@ void ftrace_replace_code(int mod_flags)
  * site says what it calls.
  *
  * A CPU that is being brought up already fills its cache, but is not told to flush it
- * until it is online.
+ * until it is online.  So hold the hotplug lock: no CPU comes up during the update.
  */
 void arch_ftrace_update_code(int command)
 {

@@ -25,15 +25,15 @@ asm ("	.text\n"
 "	jr		$31\n"
 "	nop\n"
 "	.size		kprobes_test_load, . - kprobes_test_load\n"
-"	.type		kprobes_test_load_in_slot, @function\n"
-"kprobes_test_load_in_slot:\n"
+"	.type		kprobes_test_load_in_delay_slot, @function\n"
+"kprobes_test_load_in_delay_slot:\n"
 "	nop\n"
 "kprobes_test_load_branch:\n"
 "	jr		$31\n"
 "1:	lw		$2, 0($4)\n"
 "2:	jr		$31\n"
 "	li		$2, -" __stringify(EFAULT) "\n"
-"	.size		kprobes_test_load_in_slot, . - kprobes_test_load_in_slot\n"
+"	.size		kprobes_test_load_in_delay_slot, . - kprobes_test_load_in_delay_slot\n"
 "	.section	__ex_table, \"a\"\n"
 "	" STR(PTR_WD) "	kprobes_test_load_insn, 2b\n"
 "	" STR(PTR_WD) "	1b, 2b\n"
@@ -74,8 +74,8 @@ static void test_fixup(struct kunit *test)
 	expect_refused(test, kprobes_test_load_branch);
 	KUNIT_EXPECT_EQ(test, kprobes_test_load((unsigned long)&word), 5);
 	KUNIT_EXPECT_EQ(test, kprobes_test_load(0), -EFAULT);
-	KUNIT_EXPECT_EQ(test, kprobes_test_load_in_slot((unsigned long)&word), 5);
-	KUNIT_EXPECT_EQ(test, kprobes_test_load_in_slot(0), -EFAULT);
+	KUNIT_EXPECT_EQ(test, kprobes_test_load_in_delay_slot((unsigned long)&word), 5);
+	KUNIT_EXPECT_EQ(test, kprobes_test_load_in_delay_slot(0), -EFAULT);
 }
 
 /* After an exception between the two, sc fails. */

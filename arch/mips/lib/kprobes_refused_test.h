@@ -6,7 +6,7 @@
 
 /* Return the word at @addr, or -EFAULT.  The second one loads it in a delay slot. */
 int kprobes_test_load(unsigned long addr);
-int kprobes_test_load_in_slot(unsigned long addr);
+int kprobes_test_load_in_delay_slot(unsigned long addr);
 extern kprobe_opcode_t kprobes_test_load_insn[];
 extern kprobe_opcode_t kprobes_test_load_branch[];
 

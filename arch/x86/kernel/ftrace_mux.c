@@ -138,7 +138,7 @@ void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int
 	unsigned int offset;
 	void *call;
 
-	/* The static ones are in front of what the others are copies of */
+	/* Static trampolines lie before the template in memory; those on demand do not */
 	if (tramp - (unsigned long)ftrace_mux_caller_1 >= l->start)
 		offset = l->again - l->start - CALL_INSN_SIZE + n * (l->end - l->again);
 	else if (nr == 1)

@@ -136,7 +136,7 @@ static int displace_insns(const struct ktrace_site *site, const u8 *insns, unsig
 	int ret;
 
 	/* A kprobe of another instruction than the first would not be hit in the slot */
-	if (!ktrace_is_probed(site->entry)) {
+	if (!ktrace_needs_one_insn(site->entry)) {
 		ret = ktrace_displace(insns, site->entry, ktrace_jump_len(), at, code, moved);
 		if (!ret && (moved->nr == 1 || can_displace_several(site)))
 			return 0;
@@ -170,8 +170,9 @@ static int displace(const struct ktrace_site *site, unsigned long at, struct ktr
 }
 
 /*
- * Give a slot, whose call calls @callee, to a function. Returns NULL if the instruction cannot be
- * displaced. For a function with a record that cannot be, but after ftrace_kill().
+ * Give a slot, whose call calls @callee, to a function. Returns the slot, or NULL if no slot is
+ * left or the first instruction cannot be displaced. Neither happens for a function that has a
+ * record, unless ftrace_kill() was called.
  */
 static struct ktrace_slot *add_slot(const struct ktrace_site *site, unsigned long callee)
 {

@@ -37,11 +37,14 @@
 /* Text of the kernel and of modules, and slots, have addresses that fit when extended */
 struct entry {
 	s32	addr;		/* where the first instruction of a function is */
-	s32	slot;		/* 0 or PROBED if it has none */
+	s32	slot;		/* 0 or NO_SLOT_ONE_INSN if it has none */
 };
 
-/* In place of a slot: when the function gets one, only one instruction is to be displaced */
-#define PROBED		1
+/*
+ * The function has no slot. When it gets one, displace only the first instruction: there is, or
+ * was, a kprobe behind it.
+ */
+#define NO_SLOT_ONE_INSN	1
 
 struct entry_table {
 	unsigned int	nr;
@@ -67,11 +70,11 @@ static __always_inline struct entry *find_entry(struct entry_table *table, long 
 				cmp_entry);
 }
 
-static __always_inline struct ktrace_slot *slot_of(struct entry *entry)
+static __always_inline struct ktrace_slot *entry_slot(struct entry *entry)
 {
 	long slot = entry ? READ_ONCE(entry->slot) : 0;
 
-	return slot == PROBED ? NULL : (struct ktrace_slot *)slot;
+	return slot == NO_SLOT_ONE_INSN ? NULL : (struct ktrace_slot *)slot;
 }
 
 /* The breakpoint of a slot is in place of its second instruction */
@@ -104,7 +107,7 @@ noinstr bool ktrace_int3_handler(struct pt_regs *regs)
 		return false;
 
 	/* The slot is written before the first breakpoint, and the table after the slot */
-	slot = slot_of(find_entry(READ_ONCE(entry_table), regs->ip - INT3_INSN_SIZE));
+	slot = entry_slot(find_entry(READ_ONCE(entry_table), regs->ip - INT3_INSN_SIZE));
 	if (!slot)
 		return leave_slot(regs);
 	if (slot->form == KTRACE_SLOT_JUMP)
@@ -154,7 +157,7 @@ struct ktrace_slot *ktrace_entry_slot(unsigned long entry)
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	slot = slot_of(find_near_last(entry));
+	slot = entry_slot(find_near_last(entry));
 	raw_local_irq_restore(flags);
 
 	return slot;
@@ -179,38 +182,39 @@ void ktrace_set_entry_slot(unsigned long entry, struct ktrace_slot *slot)
 }
 
 /**
- * ktrace_mark_probed - displace no instruction but the first of a function that has no slot
+ * ktrace_mark_one_insn - displace only the first instruction when the function gets its slot
  * @entry: where its first instruction is
  *
- * Does nothing if the function is not in the table: no other instruction would be displaced.
+ * There is, or was, a kprobe behind the first instruction. Does nothing if the function has a
+ * slot, or is not in the table: no other instruction would be displaced.
  *
  * Context: text_mutex held.
  */
-void ktrace_mark_probed(unsigned long entry)
+void ktrace_mark_one_insn(unsigned long entry)
 {
 	struct entry *found = find_near_last(entry);
 
 	lockdep_assert_held(&text_mutex);
 
 	if (found && !found->slot)
-		WRITE_ONCE(found->slot, PROBED);
+		WRITE_ONCE(found->slot, NO_SLOT_ONE_INSN);
 }
 
 /**
- * ktrace_is_probed - was ktrace_mark_probed() called for a function that has no slot?
+ * ktrace_needs_one_insn - was ktrace_mark_one_insn() called for a function that has no slot?
  * @entry: where its first instruction is
  *
  * Context: text_mutex held.
  *
  * Return: whether it was.
  */
-bool ktrace_is_probed(unsigned long entry)
+bool ktrace_needs_one_insn(unsigned long entry)
 {
 	struct entry *found = find_near_last(entry);
 
 	lockdep_assert_held(&text_mutex);
 
-	return found && found->slot == PROBED;
+	return found && found->slot == NO_SLOT_ONE_INSN;
 }
 
 /**
@@ -228,7 +232,7 @@ struct ktrace_slot *ktrace_next_entry_slot(unsigned int *pos)
 	lockdep_assert_held(&text_mutex);
 
 	while (entry_table && *pos < entry_table->nr) {
-		slot = slot_of(&entry_table->entries[(*pos)++]);
+		slot = entry_slot(&entry_table->entries[(*pos)++]);
 		if (slot)
 			return slot;
 	}

@@ -43,15 +43,19 @@ static bool ktrace_wanted;
  *
  * Context: after alternatives were applied; ftrace_lock held.
  *
- * Return: 0, -EBUSY if call depth tracking was not expected, or -ENOMEM.
+ * Return: 0, -EBUSY if call depth tracking is on and ktrace_call_depth_tracking is not set, or
+ * -ENOMEM.
  */
 int __init arch_ktrace_start(void)
 {
 	int ret = 0;
 
-	/* An option chooses it, which was not seen in time */
-	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) && !ktrace_calls_counted) {
-		pr_warn("call depth tracking has come too late: no function can be traced\n");
+	/*
+	 * Call depth tracking is on, but neither retbleed=stuff nor
+	 * indirect_target_selection=stuff was parsed when the traceable functions were selected.
+	 */
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) && !ktrace_call_depth_tracking) {
+		pr_warn("call depth tracking was enabled too late: no function can be traced\n");
 		return -EBUSY;
 	}
 

@@ -32,8 +32,8 @@ static_assert(sizeof(struct ktrace_pad) == sizeof(struct ktrace_slot_pad));
 static_assert(sizeof(s32) + CALL_INSN_SIZE == -KTRACE_DISTANCE);
 
 bool ktrace_padding_taken __ro_after_init;
-/* By call depth tracking. No call may be displaced then. */
-bool ktrace_calls_counted __ro_after_init;
+/* retbleed=stuff or indirect_target_selection=stuff is on the command line: displace no call */
+bool ktrace_call_depth_tracking __ro_after_init;
 
 static int __init set_padding_taken(char *str)
 {
@@ -48,7 +48,7 @@ static int __init set_padding_taken_by_thunks(char *str)
 {
 	if (IS_ENABLED(CONFIG_MITIGATION_CALL_DEPTH_TRACKING) && str && strstr(str, "stuff")) {
 		ktrace_padding_taken = true;
-		ktrace_calls_counted = true;
+		ktrace_call_depth_tracking = true;
 	}
 
 	return 0;
@@ -220,7 +220,7 @@ static __always_inline struct ktrace_slot *slot_of(unsigned long func)
 
 	jmp = ktrace_slot_pad_of(func)->jmp;
 
-	/* Most functions have none */
+	/* Most functions have no slot: do not search the tree for them */
 	return jmp == JMP32_INSN_OPCODE ? find_slot(func) : NULL;
 }
 
@@ -386,7 +386,8 @@ EXPORT_SYMBOL_IF_KUNIT(ktrace_call_address);
 /* How many bytes ktrace changes, now or later */
 static unsigned int changed_len(const struct ktrace_site *site)
 {
-	if (!site->slot || site->slot->form == KTRACE_SLOT_JUMP || ktrace_can_upgrade(site))
+	if (!site->slot || site->slot->form == KTRACE_SLOT_JUMP ||
+	    ktrace_slot_executes_several(site))
 		return ktrace_jump_len();
 
 	return INT3_INSN_SIZE;
@@ -483,7 +484,7 @@ bool ktrace_refuses_breakpoint(unsigned long addr)
 	if (addr == site.entry)
 		return site.slot->form != KTRACE_SLOT_JUMP;
 
-	return is_under_jump(addr, &site) && ktrace_can_upgrade(&site);
+	return is_under_jump(addr, &site) && ktrace_slot_executes_several(&site);
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_refuses_breakpoint);
 

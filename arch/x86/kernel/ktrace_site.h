@@ -85,8 +85,8 @@ bool ktrace_is_under_jump(unsigned long addr, struct ktrace_site *site);
 bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee);
 unsigned long ktrace_site_callee(const struct ktrace_site *site);
 
-/* Does the slot have several instructions, and execute them all? */
-static inline bool ktrace_can_upgrade(const struct ktrace_site *site)
+/* Several instructions are displaced, and the slot has not been split */
+static inline bool ktrace_slot_executes_several(const struct ktrace_site *site)
 {
 	return site->slot && site->slot->form == KTRACE_SLOT_SEVERAL &&
 	       *ktrace_slot_state(site->slot) < KTRACE_SPLIT;

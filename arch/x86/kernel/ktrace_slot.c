@@ -77,8 +77,9 @@ bool ktrace_may_change(unsigned long addr)
  *
  * Context: any.
  *
- * Return: 0, an error of ktrace_relocate(), or -EPERM if a call would not be one that call
- * depth tracking counts.
+ * Return: 0, an error of ktrace_relocate(), or -EPERM if a call would be displaced while
+ * ktrace_call_depth_tracking is set: call depth tracking would count the push and the jump that
+ * replace the call, but the return stack buffer gets no entry.
  */
 int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsigned long to,
 		    u8 *code, struct ktrace_moved *moved)
@@ -90,8 +91,7 @@ int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsi
 	if (ret)
 		return ret;
 
-	/* A push and a jump: the return stack buffer does not get the address */
-	return moved->is_call && ktrace_calls_counted ? -EPERM : 0;
+	return moved->is_call && ktrace_call_depth_tracking ? -EPERM : 0;
 }
 
 struct slot_area {
@@ -99,7 +99,7 @@ struct slot_area {
 	struct latch_tree_node	node;		/* if it has slots */
 	struct module		*mod;		/* NULL for the kernel */
 	struct ktrace_slot	*slots;		/* NULL until a tracer starts */
-	u8			*states;	/* of each: enum ktrace_upgrade */
+	u8			*states;	/* of each: enum ktrace_slot_state */
 	unsigned int		nr, used;
 };
 
@@ -396,7 +396,7 @@ bool ktrace_is_slot(unsigned long ip)
  *
  * Context: any in which the function cannot go away. To change it, text_mutex held.
  *
- * Return: the state, enum ktrace_upgrade.
+ * Return: pointer to the state (enum ktrace_slot_state).
  */
 u8 *ktrace_slot_state(const struct ktrace_slot *slot)
 {

@@ -25,15 +25,18 @@ enum ktrace_slot_form {
 };
 
 /* How far a function with KTRACE_SLOT_SEVERAL is, see ktrace_upgrade.c */
-enum ktrace_upgrade {
-	KTRACE_UNTRACED,	/* or it is gone */
+enum ktrace_slot_state {
+	KTRACE_UNTRACED,	/* the function is not traced, or its code was freed */
 	KTRACE_FRESH,		/* it has a breakpoint */
-	KTRACE_WAITING,		/* it has had it since before a grace period */
+	KTRACE_WAITING,		/* ... that was there before the grace period began */
 	KTRACE_UPGRADED,	/* it has a jump */
-	/* It keeps a breakpoint, and its slot is left behind the first instruction: */
-	KTRACE_SPLIT,		/* by a breakpoint */
-	KTRACE_SPLIT_WAITING,	/* ... since before a grace period */
-	KTRACE_SPLIT_JUMP,	/* by a jump */
+	/*
+	 * The function keeps its breakpoint whenever it is traced. After its first instruction,
+	 * the slot leads back to the function:
+	 */
+	KTRACE_SPLIT,		/* through a breakpoint */
+	KTRACE_SPLIT_WAITING,	/* ... that was there before the grace period began */
+	KTRACE_SPLIT_JUMP,	/* through a jump */
 };
 
 struct ktrace_slot {
@@ -53,7 +56,7 @@ struct ktrace_slot_pad {
 	s32	disp;
 } __packed;
 
-extern bool ktrace_calls_counted;
+extern bool ktrace_call_depth_tracking;
 
 bool ktrace_may_change(unsigned long addr);
 int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsigned long to,

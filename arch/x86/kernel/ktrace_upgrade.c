@@ -14,22 +14,23 @@
  *	func+1	mov	%rdi,%rbx	mov	%rdi,%rbx
  *	func+4	...
  *
- * The slot does the same in each of these states: a task may be in it for any time.
+ * In these three states the slot is the same: a task may be in it for any time.
  *
  * A kprobe of an instruction behind the first would not be hit in the slot. The function is
  * traced by a breakpoint again, and for ever, and the slot is split: a breakpoint in place of
- * its second instruction leads to that of the function. Whoever gets to the first instruction
- * of the slot from now on leaves the slot there: a task that has slept in a direct call, for
- * which Tasks RCU does not wait, and a direct call that calls the slot (ktrace_resume()). All
- * other tasks have left the slot after a grace period of Tasks RCU. kprobes waits for one
- * before an optimized probe overwrites what follows the probed instruction, and the breakpoint
- * in the slot becomes a jump:
+ * its second instruction leads to that of the function. From then on, a task that gets to the
+ * slot executes the first instruction there, and goes on in the function. This covers tasks
+ * that Tasks RCU does not wait for: a task that sleeps in a direct call and returns to the
+ * slot, and a task in a direct call that calls the slot (ktrace_resume()). After a grace period
+ * of Tasks RCU no task is in the rest of the slot: an optimized kprobe may overwrite the
+ * instructions in the function, since kprobes waits for such a grace period, and the worker
+ * replaces the breakpoint in the slot by a jump:
  *
  *	slot+9	push	%rbx		push	%rbx		push	%rbx
  *	slot+10	mov	%rdi,%rbx	int3			jmp	func+1
  *	slot+13	jmp	func+4		...
  *
- * A function that gets such a kprobe before it gets a slot displaces one instruction only.
+ * If the kprobe comes before the slot, only the first instruction is displaced.
  */
 #include <linux/cleanup.h>
 #include <linux/errno.h>
@@ -137,25 +138,27 @@ static void ktrace_upgrade_work(struct work_struct *work)
 	make_jumps();
 }
 
-static void set_state(const struct ktrace_site *site, enum ktrace_upgrade state)
+static void set_state_and_queue(const struct ktrace_site *site, enum ktrace_slot_state state)
 {
 	lockdep_assert_held(&text_mutex);
 
 	*ktrace_slot_state(site->slot) = state;
-	/* Most functions of an update are not the first */
-	if (state != KTRACE_UNTRACED && !delayed_work_pending(&upgrade_work))
+	/* One work item handles all functions of an update: queue it for the first only */
+	if (!delayed_work_pending(&upgrade_work))
 		queue_delayed_work(system_dfl_long_wq, &upgrade_work, UPGRADE_DELAY);
 }
 
 /* See ktrace_upgrade_later() */
 void __ktrace_upgrade_later(const struct ktrace_site *site)
 {
-	set_state(site, KTRACE_FRESH);
+	set_state_and_queue(site, KTRACE_FRESH);
 }
 
 void __ktrace_no_upgrade(const struct ktrace_site *site)
 {
-	set_state(site, KTRACE_UNTRACED);
+	lockdep_assert_held(&text_mutex);
+
+	*ktrace_slot_state(site->slot) = KTRACE_UNTRACED;
 }
 
 /**
@@ -203,7 +206,7 @@ static int split_slot(const struct ktrace_site *site)
 
 	if (has_jump)
 		make_breakpoint_at_entry(site);
-	set_state(site, KTRACE_SPLIT);
+	set_state_and_queue(site, KTRACE_SPLIT);
 	smp_text_poke_single((void *)ktrace_second_insn(site->slot), &breakpoint,
 			     sizeof(breakpoint), NULL);
 
@@ -211,10 +214,11 @@ static int split_slot(const struct ktrace_site *site)
 }
 
 /**
- * ktrace_prepare_probe - have an instruction at which a kprobe is to be executed in its function
+ * ktrace_prepare_probe - let a kprobe be hit at a displaced instruction
  * @addr: address of an instruction
  *
- * The kprobe must not fail any more: it cannot be undone.
+ * From then on, the function executes the instruction at @addr in place and not in its slot.
+ * This cannot be undone: call it when nothing else can make register_kprobe() fail.
  *
  * Context: process context, may sleep; text_mutex held.
  *
@@ -229,10 +233,10 @@ int ktrace_prepare_probe(unsigned long addr)
 	if (!ktrace_is_under_jump(addr, &site))
 		return 0;
 
-	if (ktrace_can_upgrade(&site))
+	if (ktrace_slot_executes_several(&site))
 		return split_slot(&site);
 	if (!site.call)
-		ktrace_mark_probed(site.entry);
+		ktrace_mark_one_insn(site.entry);
 
 	return 0;
 }

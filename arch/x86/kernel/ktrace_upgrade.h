@@ -12,14 +12,14 @@ void ktrace_forget_upgrades(unsigned long start, unsigned long end);
 /* The function is traced now: if it can, it gets a jump later. text_mutex is held. */
 static inline void ktrace_upgrade_later(const struct ktrace_site *site)
 {
-	if (ktrace_can_upgrade(site))
+	if (ktrace_slot_executes_several(site))
 		__ktrace_upgrade_later(site);
 }
 
 /* The function is not traced any more. text_mutex is held. */
 static inline void ktrace_no_upgrade(const struct ktrace_site *site)
 {
-	if (ktrace_can_upgrade(site))
+	if (ktrace_slot_executes_several(site))
 		__ktrace_no_upgrade(site);
 }
 

@@ -30,7 +30,7 @@
  * flight recorder overwrites it, and the reader's exchange fails. The reader has read its
  * spare memory before it gives it away, and a writer writes to it after it has got it.
  * Laps are counted in 47 bits: a reader that is interrupted while a flight recorder goes
- * around does not find the same word again, as it may find the same position.
+ * around does not find the same word again, although the position may be the same again.
  *
  * Each step of a writer that moves on can be done by one that has interrupted it: the
  * slot has the new lap already, or @pos has moved, and its own exchange fails.
@@ -76,7 +76,7 @@ static u64 next_lap_of(u64 word)
 	return (word & ~TAKEN) + SLOT_LAP;
 }
 
-/* The reader has taken the sub-buffer of @word, and has left the memory @spare */
+/* The slot word of @word's sub-buffer once the reader has taken it and left @spare */
 static u64 taken_of(u64 word, unsigned int spare)
 {
 	return (word & ~SLOT_MEM_MASK) | (u64)spare << SLOT_MEM_SHIFT | TAKEN;
@@ -310,11 +310,11 @@ static unsigned int count_left(struct gtsc_buffer *b, u64 commit)
 }
 
 /*
- * Is the sub-buffer @seq there, not taken, with a record that is committed? @word was read
- * from its slot, and then @commit. A sub-buffer that no record is committed in yet is a
- * writer's: the reader does not know where its records end.
+ * Can the reader take sub-buffer @seq? It must be in its slot, not taken, and have a committed
+ * record. Before the first commit only the writer knows where its records end. @word was read
+ * from the slot before @commit was read.
  */
-static bool is_there(const struct gtsc_buffer *b, u64 seq, u64 word, u64 commit)
+static bool can_take(const struct gtsc_buffer *b, u64 seq, u64 word, u64 commit)
 {
 	if (!is_lap_of(word, seq) || word & TAKEN)
 		return false;
@@ -346,7 +346,7 @@ bool gtsc_take(struct gtsc_buffer *b, unsigned int *mem)
 		count_left(b, atomic64_read_acquire(&b->commit));
 		gtsc_step();
 		/*
-		 * @commit is read behind the slot: if the exchange finds the slot as it was,
+		 * Read @commit after the slot: if the exchange finds the slot as it was,
 		 * @commit is that of the sub-buffer that is taken, and not of one that had
 		 * the same number laps before.
 		 */
@@ -355,7 +355,7 @@ bool gtsc_take(struct gtsc_buffer *b, unsigned int *mem)
 		/* Pairs with the release in gtsc_end() */
 		commit = atomic64_read_acquire(&b->commit);
 		gtsc_step();
-		if (is_there(b, b->tail, word, commit)) {
+		if (can_take(b, b->tail, word, commit)) {
 			/* Nobody changes it: it is not in a slot */
 			spare->nr_before = local64_read(&spare->nr);
 			gtsc_step();
@@ -381,7 +381,7 @@ bool gtsc_peek(struct gtsc_buffer *b, u64 seq, unsigned int *mem)
 {
 	u64 word = atomic64_read(slot_of(b, seq));
 
-	if (!is_there(b, seq, word, atomic64_read(&b->commit)))
+	if (!can_take(b, seq, word, atomic64_read(&b->commit)))
 		return false;
 	*mem = mem_in(word);
 
@@ -458,8 +458,8 @@ void gtsc_mem_free(void *data)
 		put_page(virt_to_page(data));
 }
 
-/* Zeroed, and in no cache line with what another CPU has */
-static void *alloc_lines(unsigned int cpu, size_t size)
+/* Zeroed memory that shares no cache line with another allocation */
+static void *alloc_cache_aligned(unsigned int cpu, size_t size)
 {
 	return kvzalloc_node(ALIGN(size, cache_line_size()), GFP_KERNEL, cpu_to_node(cpu));
 }
@@ -493,7 +493,7 @@ static void init_slots(struct gtsc_buffer *b, u64 seq)
 struct gtsc_buffer *gtsc_buffer_alloc(unsigned int cpu, unsigned int order, unsigned int nr_sub,
 				      bool flight, struct gtsc_counts *counts)
 {
-	struct gtsc_buffer *b = alloc_lines(cpu, sizeof(*b));
+	struct gtsc_buffer *b = alloc_cache_aligned(cpu, sizeof(*b));
 
 	if (!b)
 		return NULL;
@@ -506,8 +506,8 @@ struct gtsc_buffer *gtsc_buffer_alloc(unsigned int cpu, unsigned int order, unsi
 	b->nr_sub = nr_sub;
 	b->flight = flight;
 	b->counts = counts;
-	b->mem = alloc_lines(cpu, sizeof(*b->mem) * (nr_sub + 1));
-	b->slots = alloc_lines(cpu, sizeof(*b->slots) * nr_sub);
+	b->mem = alloc_cache_aligned(cpu, sizeof(*b->mem) * (nr_sub + 1));
+	b->slots = alloc_cache_aligned(cpu, sizeof(*b->slots) * nr_sub);
 	if (!b->mem || !b->slots)
 		goto err;
 

@@ -65,7 +65,7 @@ static int check_flags(unsigned int flags)
 
 /*
  * A channel without files and without a trace. It has the buffers of the CPUs that are
- * on-line; gtsc_add_cpu() makes that of another one. Freed by gtsc_put().
+ * online; gtsc_add_cpu() makes that of another one. Freed by gtsc_put().
  */
 struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigned int nr_sub,
 				unsigned int flags)

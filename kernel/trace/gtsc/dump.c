@@ -323,7 +323,10 @@ void gtsc_del_dump(struct gtsc_channel *ch)
 		kmsg_dump_unregister(&dumper);
 }
 
-/* Other notifiers, and the dumpers, may be traced */
+/*
+ * Stop the channels before other notifiers and dumpers run: if these are traced, their records
+ * would overwrite those from before the panic.
+ */
 static int stop_all(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct gtsc_channel *ch;

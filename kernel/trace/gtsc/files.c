@@ -571,7 +571,7 @@ static int prepare_cpu(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-/* Prepare the CPUs that are on-line, and those that come later */
+/* Prepare the CPUs that are online, and those that come later */
 VISIBLE_IF_KUNIT int gtsc_add_cpus(struct gtsc_channel *ch)
 {
 	int ret;

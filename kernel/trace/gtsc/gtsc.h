@@ -113,7 +113,7 @@ static inline unsigned int gtsc_sub_size(struct gtsc_channel *ch)
 	return PAGE_SIZE << ch->order;
 }
 
-/* Of a CPU that never was on-line, or for which there was no memory: has no room */
+/* Of a CPU that never was online, or for which there was no memory: has no room */
 extern struct gtsc_buffer gtsc_no_buffer;
 
 static inline bool gtsc_has_buffer(struct gtsc_channel *ch, unsigned int cpu)

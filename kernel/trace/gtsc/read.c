@@ -7,6 +7,7 @@
  */
 
 #include <linux/cleanup.h>
+#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/minmax.h>
@@ -61,8 +62,8 @@ static int add_source(struct gtsc_reader *reader, struct rb_root_cached *sources
 }
 
 /*
- * Those that have none now are not looked at again during this read(). If one has a record
- * and no memory, nobody knows which record is the oldest.
+ * A source without a record now is not looked at again until the next call. If one source fails
+ * with -ENOMEM, the oldest record is not known: return the error.
  */
 static int find_sources(struct gtsc_reader *reader, struct rb_root_cached *sources)
 {
@@ -358,8 +359,9 @@ static ssize_t read_records(struct gtsc_file *file, struct iov_iter *to, bool fi
  *
  * Context: process context, may sleep.
  *
- * Return: bytes; 0 if there is nothing to read; -EFAULT; -ERESTARTSYS; -ENOMEM: there is
- * something, and can be read when there is memory again.
+ * Return: bytes; 0 if there is nothing to read; -EFAULT; -ERESTARTSYS; -ENOMEM: no memory for
+ * a spare sub-buffer, so the next records could not be looked at; the read has lost nothing and
+ * can be repeated.
  */
 ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to)
 {
@@ -598,7 +600,9 @@ static bool arm(struct gtsc_reader *reader, struct gtsc_source *source)
  */
 static void arm_wake(struct gtsc_reader *reader)
 {
-	bool all_on_line = true;
+	/* A hotplug operation may wait for the reader's lock: do not wait for the operation */
+	bool none_moves = cpus_read_trylock();
+	bool all_online = true;
 	int cpu;
 
 	lockdep_assert_held(&reader->lock);
@@ -608,14 +612,18 @@ static void arm_wake(struct gtsc_reader *reader)
 
 		if (source->buffer && !arm(reader, source) &&
 		    smp_call_function_single(cpu, check_wait, source->buffer, true))
-			all_on_line = false;
+			all_online = false;
 	}
 
 	/*
-	 * A CPU that is coming or going may write, but cannot be interrupted: after a grace
-	 * period, its writers see @wake, or their records are there.
+	 * smp_call_function_single() fails for a CPU that is going online or offline, although
+	 * the CPU may still write. After a grace period, its writers see @wake, or their records
+	 * are there. If no CPU is going online or offline, the call fails only for a CPU that is
+	 * offline. Its writers see @wake when it comes online.
 	 */
-	if (!all_on_line)
+	if (none_moves)
+		cpus_read_unlock();
+	else if (!all_online)
 		synchronize_rcu();
 }
 

@@ -3,10 +3,10 @@
  * Generic trace setup and control: the buffers of a channel, their size, and what has been
  * counted.
  *
- * A CPU gets its buffer before it comes on-line for the first time, and keeps it. The
+ * A CPU gets its buffer before it comes online for the first time, and keeps it. The
  * buffers of all CPUs are replaced with gtsc_mutex, the hotplug lock and the locks of all
- * readers held, while the channel is not running. They are allocated before, with none of
- * these: nobody waits for that but who changes the sizes of the same channel.
+ * readers held, while the channel is not running. They are allocated before these locks are
+ * taken, with only the channel's resize mutex held.
  */
 
 #include <linux/cleanup.h>
@@ -83,7 +83,7 @@ static struct gtsc_buffer *alloc_buffer(struct gtsc_channel *ch, unsigned int cp
 				 &gtsc_cpu(ch, cpu)->counts);
 }
 
-/* Has the CPU no buffer in @buffers, and one in @ch, or needs one because it is on-line? */
+/* Does @buffers lack a buffer for @cpu, which is online or has one in @ch? */
 static bool is_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
 		       unsigned int cpu)
 {
@@ -111,8 +111,8 @@ static bool is_available(unsigned int nr_cpus, unsigned int order, unsigned int 
 	return pages <= si_mem_available();
 }
 
-static int make_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
-			unsigned int order, unsigned int nr_sub)
+static int alloc_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+			 unsigned int order, unsigned int nr_sub)
 {
 	struct gtsc_buffer *b;
 	int cpu;
@@ -130,9 +130,13 @@ static int make_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu
 }
 
 /*
- * Make the buffers that are missing in @buffers. CPUs may come and go meanwhile. Takes long
- * if they are big, so it is called without locks that others wait for. Also after an error
- * gtsc_free_buffers() frees what was made.
+ * Make the buffers that are missing in @buffers. CPUs may go online or offline meanwhile. It
+ * takes long if the buffers are big.
+ *
+ * Context: process context, may sleep, no locks but @ch->resize.
+ *
+ * Return: 0, -ENOMEM, or -EINTR if the task is being killed. The caller frees @buffers also
+ * after an error.
  */
 VISIBLE_IF_KUNIT int gtsc_make_buffers(struct gtsc_channel *ch,
 				       struct gtsc_cpu_buffer __percpu *buffers,
@@ -146,10 +150,10 @@ VISIBLE_IF_KUNIT int gtsc_make_buffers(struct gtsc_channel *ch,
 	if (!is_available(count_missing(ch, buffers), order, nr_sub))
 		return -ENOMEM;
 
-	/* If memory runs out meanwhile, for anybody, it is this task that has taken it */
+	/* If memory runs out while this task allocates, let the OOM killer choose it */
 	if (is_user)
 		set_current_oom_origin();
-	ret = make_missing(ch, buffers, order, nr_sub);
+	ret = alloc_missing(ch, buffers, order, nr_sub);
 	if (is_user)
 		clear_current_oom_origin();
 
@@ -176,7 +180,7 @@ int gtsc_add_online_cpus(struct gtsc_channel *ch)
 	return 0;
 }
 
-/* Make the buffer of a CPU, if it has none, before the CPU comes on-line */
+/* Make the buffer of a CPU, if it has none, before the CPU comes online */
 int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu)
 {
 	struct gtsc_buffer *b;
@@ -195,7 +199,7 @@ int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu)
 		/* Pairs with the address dependency in gtsc_get_stats() */
 		smp_store_release(&per_cpu_ptr(ch->buffers, cpu)->buffer, b);
 	}
-	/* Those who wait for a record have set @wake in the buffers that they knew */
+	/* Waiting readers have not set @wake in the new buffer: wake them */
 	gtsc_wake_readers(ch);
 
 	return 0;
@@ -317,7 +321,7 @@ static int use_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu 
 		replace_buffers(ch, buffers, order, nr_sub);
 	gtsc_unlock_readers(ch);
 
-	/* Those who wait have set @wake in the buffers that they knew */
+	/* Waiting readers have set @wake only in the old buffers: wake them */
 	gtsc_wake_readers(ch);
 
 	return ret;
@@ -354,7 +358,7 @@ static int change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned 
 	return ret;
 }
 
-/* Zero: leave this size as it is. @discard: throw unread records away. */
+/* @sub_size, @nr_sub: 0 keeps the size. @discard: throw unread records away. */
 int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
 		     bool discard)
 {

@@ -239,7 +239,8 @@ static const struct gtsc_record_header *header_at(const struct gtsc_source *sour
 
 /*
  * Find the next record of @source, from where it is. gtsc_consume() goes on. Returns NULL
- * if there is none, ERR_PTR(-ENOMEM) if there may be one, and no memory to take it.
+ * if there is none; ERR_PTR(-ENOMEM): no memory for a spare sub-buffer, so the next records
+ * could not be looked at; nothing is lost, and the call can be repeated.
  */
 const struct gtsc_record_header *gtsc_find_next(struct gtsc_channel *ch, struct gtsc_source *source)
 {

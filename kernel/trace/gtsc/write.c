@@ -39,7 +39,7 @@ noinline void gtsc_refuse(struct gtsc_channel *ch, struct gtsc_buffer *b, size_t
 	if (b != &gtsc_no_buffer)
 		local64_inc(&counts->too_big);
 	else
-		/* There was no memory for this CPU when it came on-line */
+		/* There was no memory for this CPU when it came online */
 		local64_inc(&counts->full);
 }
 EXPORT_SYMBOL_GPL(gtsc_refuse);

@@ -689,7 +689,7 @@ static unsigned int displaced_len(unsigned long entry)
 	for (unsigned long ip = slot() + SLOT_CODE; ip < slot() + 32 - JMP32_INSN_SIZE; ip++) {
 		unsigned int len = ip - slot() - SLOT_CODE;
 
-		/* This leads there, too */
+		/* The breakpoint of a split slot leads back to the function as well */
 		if (*(u8 *)ip == INT3_INSN_OPCODE)
 			return len;
 		if (*(u8 *)ip == JMP32_INSN_OPCODE && ip + JMP32_INSN_SIZE +
@@ -799,7 +799,7 @@ static void need_push(struct kunit *test, unsigned long func)
 		kunit_skip(test, "the function does not begin with a push");
 }
 
-/* Wait for the end of a grace period of Tasks RCU */
+/* Wait until @addr has @opcode, up to 200 seconds */
 static void wait_for_opcode(struct kunit *test, unsigned long addr, u8 opcode)
 {
 	for (unsigned int i = 0; READ_ONCE(*(u8 *)addr) != opcode; i++) {
@@ -933,7 +933,10 @@ static void ktrace_test_slot_probe(struct kunit *test)
 	check_slot(test, probed, probed, INT3_INSN_OPCODE);
 }
 
-/* ... and who calls what a direct call of the function itself calls */
+/*
+ * A probe of the second instruction is hit also when the address of ktrace_resume() is called,
+ * as a direct call does.
+ */
 static void ktrace_test_slot_probe_direct(struct kunit *test)
 {
 	unsigned long resume;
@@ -961,7 +964,10 @@ static int call_asleep(void *data)
 	return 0;
 }
 
-/* ... and a task that returns from a direct call in which it has slept, when it is optimized */
+/*
+ * A probe, optimized or not, is hit by a task that returns to the slot from a direct call in
+ * which it slept.
+ */
 static void ktrace_test_slot_probe_asleep(struct kunit *test)
 {
 	need_push(test, asleep);
@@ -988,7 +994,7 @@ static void ktrace_test_slot_probe_asleep(struct kunit *test)
 	check_probed(test);
 }
 
-/* ... and when the function was never traced */
+/* A probe of the second instruction, when the function was never traced before */
 static void ktrace_test_slot_probe_first(struct kunit *test)
 {
 	need_push(test, probed_first);
@@ -1015,7 +1021,7 @@ static void ktrace_test_slot_call(struct kunit *test)
 		kunit_skip(test, "the function does not begin with a call");
 
 	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH)) {
-		/* A push and a jump would be counted */
+		/* Not traceable: the push and the jump in its place would be counted */
 		KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&tracers[0].ops, calling, 0, 1),
 				-EINVAL);
 		return;

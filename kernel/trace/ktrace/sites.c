@@ -113,13 +113,13 @@ static struct table module_table(unsigned long addr)
 }
 #endif
 
-/* The low bits of the entry of a function, -ENOENT if it has none */
+/* The low bits of @func's entry in .ktrace_sites; -ENOENT if the table has no entry for @func */
 static int site_bits(unsigned long func)
 {
 	struct table table;
 	const s32 *site;
 
-	/* For the module */
+	/* Keep the module from being freed */
 	guard(preempt)();
 
 	table = core_kernel_text(func) ? kernel_table : module_table(func);
@@ -151,7 +151,8 @@ int ktrace_site_class(unsigned long func)
  * ktrace_is_optin - is a function traced on request only?
  * @func: address of the function
  *
- * Tracers call such functions. The second call does not call anything that traces the function.
+ * Tracers may call such a function themselves. The nested call may not be traced, so an ops that
+ * must see every call (IPMODIFY) cannot have the function.
  *
  * Context: any, after ftrace_init().
  *
@@ -408,7 +409,7 @@ bool ktrace_is_dead(void)
 	return ftrace_is_dead();
 }
 
-/* The record may have been made at boot */
+/* Disable the record of @func, if one was made at early boot */
 static void __init disable_record(unsigned long func)
 {
 	struct ftrace_rec_iter *iter;
@@ -421,15 +422,18 @@ static void __init disable_record(unsigned long func)
 	}
 }
 
-/* Alternatives may have made something that cannot be moved of a first instruction */
-static void __init drop_unmovable(void)
+/*
+ * An alternative may have replaced a first instruction by one that cannot be displaced: such a
+ * function is not traceable.
+ */
+static void __init drop_undisplaceable(void)
 {
 	for (unsigned int i = 0; i < kernel_table.nr; i++) {
 		s32 *site = &kernel_table.sites[i];
 		unsigned long func = site_function(site);
 
 		if (site_class(site) != KTRACE_SITE_ALTERNATIVE || !is_traceable(site) ||
-		    arch_ktrace_is_movable(func))
+		    arch_ktrace_can_displace(func))
 			continue;
 
 		pr_info("ktrace: %ps cannot be traced on this CPU\n", (void *)func);
@@ -444,7 +448,7 @@ static int __init ktrace_start(void)
 	int ret;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		drop_unmovable();
+		drop_undisplaceable();
 		ret = arch_ktrace_start();
 		if (!ret) {
 			ftrace_check_all = true;

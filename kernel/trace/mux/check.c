@@ -20,8 +20,8 @@ static atomic_t nr_checkers;
 /**
  * ftrace_mux_start_checks - have each sweep check all records
  *
- * Without a module that has called this, ftrace_mux_check_recs() does nothing: the records
- * of a kernel that has the tests as modules are not walked for nothing.
+ * Unless a module has called this, ftrace_mux_check_recs() does nothing, so that a kernel whose
+ * tests are modules does not walk all records when none is loaded.
  *
  * Context: any.
  */
@@ -56,7 +56,7 @@ static void check_rec(struct dyn_ftrace *rec, struct ftrace_mux_entry *entry)
 /**
  * ftrace_mux_check_recs - check what the updates have made of records and call sites
  *
- * Does nothing unless a test has asked for it, or if ftrace has failed.
+ * Does nothing if no test module has asked for the checks, or if ftrace is dead.
  *
  * Warns if a function has other tracers than its filters say, if its call site calls
  * something else than its entry, or if the users of an entry are miscounted.

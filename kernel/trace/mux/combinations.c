@@ -231,7 +231,7 @@ bool ftrace_mux_collect(struct dyn_ftrace *rec, struct ftrace_mux_set *set)
 }
 
 /* Whether the trampoline of a set has to save all registers */
-static bool set_regs(const struct ftrace_mux_set *set)
+static bool set_needs_regs(const struct ftrace_mux_set *set)
 {
 	for (unsigned int n = 0; n < set->nr; n++) {
 		if (set->ops[n]->flags & FTRACE_OPS_FL_SAVE_REGS)
@@ -252,7 +252,7 @@ bool ftrace_mux_set_equals(const struct ftrace_mux_set *set,
 			   const struct ftrace_mux_combo *combo)
 {
 	return combo->nr == set->nr && combo->graph == set->graph &&
-	       combo->regs == set_regs(set) &&
+	       combo->regs == set_needs_regs(set) &&
 	       !memcmp(combo->ops, set->ops, set->nr * sizeof(*set->ops));
 }
 
@@ -379,7 +379,7 @@ static struct ftrace_mux_combo *create_combo(const struct ftrace_mux_set *set)
 	combo->nr = set->nr;
 	combo->graph = set->graph;
 	memcpy(combo->ops, set->ops, set->nr * sizeof(*set->ops));
-	combo->regs = set_regs(set);
+	combo->regs = set_needs_regs(set);
 
 	combo->tramp = static_trampoline(combo);
 	if (combo->tramp) {

@@ -31,8 +31,8 @@
 #include "mux.h"
 
 /*
- * Delay between an update and the search for what it has left: one grace period serves
- * many updates.
+ * Delay between an update and the sweep that frees unused entries and trampolines: one grace
+ * period serves many updates.
  */
 #define MUX_SWEEP_DELAY		(5 * HZ)
 

@@ -345,7 +345,10 @@ ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *
 	if (ret < 0)
 		return ret;
 
-	/* Blanks alone are no word to complain about */
+	/*
+	 * write_word() reports that the tracer is gone. If only blanks were written, there was no
+	 * word: report it here.
+	 */
 	if (!trace_parser_loaded(&iter->parser) && is_default_line(writer) &&
 	    list_empty(&writer->named) && !ftrace_mux_filter_alive(iter))
 		return -ENODEV;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gtsc: strings for a terminal. What comes from a trace or from its directory may contain
- * anything: each byte that is neither printable ASCII nor a tab is written as \x1b.
+ * anything: each byte that is neither printable ASCII nor a tab is written as \xNN, its value
+ * in hexadecimal (ESC: \x1b).
  */
 #define _GNU_SOURCE
 #include <stdarg.h>

@@ -9,7 +9,10 @@
 /* What the wrapper of a system call has in front of the name that users know */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__x64_"
 
-/* The first static trampoline: all offsets are relative to it */
+/*
+ * The first static trampoline: base of the offsets in the two tables below, and of @start,
+ * @again and @end in struct ftrace_mux_layout
+ */
 extern const char ftrace_mux_caller_1[];
 /* Offsets of the static trampolines, by mask */
 extern const u32 ftrace_mux_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
@@ -27,7 +30,7 @@ struct ftrace_mux_layout {
 	u32	single_call;	/* of its only one */
 	u32	first_call;	/* of the first of several */
 	u32	stride;
-	/* Offsets of the template of those on demand */
+	/* Of the template for trampolines made on demand: offsets from ftrace_mux_caller_1 */
 	u32	start;		/* saves registers, and makes the first call */
 	u32	again;		/* makes another call */
 	u32	end;		/* restores registers and returns: not copied */

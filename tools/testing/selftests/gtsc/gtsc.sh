@@ -620,7 +620,7 @@ hotplug()
 {
 	local cpu=/sys/devices/system/cpu/cpu1/online
 	if [ ! -w $cpu ]; then
-		echo "# no CPU to take off-line"
+		echo "# no CPU to take offline"
 		return
 	fi
 	setup 0 a 4096 64 0
@@ -639,7 +639,7 @@ hotplug()
 	# A channel that was set up while it was away
 	put 0 $cpu
 	setup 1 b 4096 64 0
-	is 'hotplug: no file for a CPU that is off-line' 0 "$(names $ROOT/b | grep -c trace1)"
+	is 'hotplug: no file for a CPU that is offline' 0 "$(names $ROOT/b | grep -c trace1)"
 	put 1 $cpu
 	is 'hotplug: one when it comes' 1 "$(names $ROOT/b | grep -c trace1)"
 	load start 1
@@ -657,7 +657,7 @@ hotplug_poll()
 {
 	local cpu=/sys/devices/system/cpu/cpu1/online
 	if [ ! -w $cpu ]; then
-		echo "# no CPU to take off-line"
+		echo "# no CPU to take offline"
 		return
 	fi
 	put 0 $cpu
