@@ -287,8 +287,7 @@ static unsigned long create_mux(unsigned int nr)
 	for (unsigned int i = 0; i < nr; i++)
 		callbacks[i] = (struct ftrace_mux_call){ .func = empty_callback, .arg = &ops[i] };
 
-	/* Tracers that do not change the ip, as most */
-	return arch_ftrace_mux_create(callbacks, nr, false, false, &size);
+	return arch_ftrace_mux_create(callbacks, nr, false, &size);
 }
 
 /* Let a trampoline call @func, as often as it calls anything */
