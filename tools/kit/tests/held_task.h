@@ -54,10 +54,16 @@ static __naked void resume(void)
 	asm volatile("pushfq; orq %0, (%%rsp); popfq; nop" : : "i" (X86_EFLAGS_TF));
 }
 
+/* A call that leads just behind itself is for the return stack buffer: nothing is called */
+static notrace bool calls_something(unsigned long ip)
+{
+	return *(u8 *)ip == CALL_INSN_OPCODE && *(u32 *)(ip + 1) > 8;
+}
+
 /* A trap of the task, before the instruction that regs->ip points to */
 static notrace void trap(struct pt_regs *regs)
 {
-	bool is_call = *(u8 *)regs->ip == CALL_INSN_OPCODE;
+	bool is_call = calls_something(regs->ip);
 
 	switch (held.state) {
 	case HELD:
@@ -98,7 +104,7 @@ static notrace void trap(struct pt_regs *regs)
 	}
 	if (held.return_ip) {
 		regs->ip = held.return_ip;
-		is_call = *(u8 *)regs->ip == CALL_INSN_OPCODE;
+		is_call = calls_something(regs->ip);
 	}
 	held.return_ip = is_call ? regs->ip + CALL_INSN_SIZE : 0;
 
