@@ -302,20 +302,30 @@ static void test_all_cpus_count(struct kunit *test)
 	gtsc_cleanup(trace);
 }
 
-/* Makes SIGKILL pending for the current task, or takes it back */
-static void set_killed(bool killed)
+/* Only the task itself changes its sighand */
+static spinlock_t *own_siglock(void)
 {
-	/* Only the task itself changes its sighand */
-	spinlock_t *lock = &rcu_dereference_protected(current->sighand, true)->siglock;
+	return &rcu_dereference_protected(current->sighand, true)->siglock;
+}
+
+/* Makes SIGKILL pending for the current task, a kernel thread that does not handle signals */
+static void set_killed(void)
+{
+	spinlock_t *lock = own_siglock();
 
 	spin_lock_irq(lock);
-	if (killed) {
-		sigaddset(&current->pending.signal, SIGKILL);
-		set_thread_flag(TIF_SIGPENDING);
-	} else {
-		sigdelset(&current->pending.signal, SIGKILL);
-		recalc_sigpending();
-	}
+	sigaddset(&current->pending.signal, SIGKILL);
+	set_thread_flag(TIF_SIGPENDING);
+	spin_unlock_irq(lock);
+}
+
+static void clear_killed(void)
+{
+	spinlock_t *lock = own_siglock();
+
+	spin_lock_irq(lock);
+	sigdelset(&current->pending.signal, SIGKILL);
+	recalc_sigpending();
 	spin_unlock_irq(lock);
 }
 
@@ -326,11 +336,10 @@ static void test_killed(struct kunit *test)
 	int ret;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
-	/* This thread does not take the signal */
-	set_killed(true);
+	set_killed();
 	ret = gtsc_resize(trace, 4096, 4);
 	other = gtsc_setup(TEST_ROOT, "y", 4096, 2, 0);
-	set_killed(false);
+	clear_killed();
 
 	KUNIT_EXPECT_EQ(test, ret, -EINTR);
 	KUNIT_EXPECT_EQ(test, trace->nr_sub, 2);
