@@ -34,7 +34,7 @@ static struct {
 	unsigned long func;
 	void (*call)(void);
 	unsigned int hold_at, step;
-	/* The call in @func, and the stack pointer there */
+	/* The call or jump in @func, and the stack pointer there */
 	unsigned long site, site_sp;
 	/* Where a function returns to that the trampoline calls */
 	unsigned long return_ip;
@@ -60,6 +60,12 @@ static notrace bool calls_something(unsigned long ip)
 	return *(u8 *)ip == CALL_INSN_OPCODE && *(u32 *)(ip + 1) > 8;
 }
 
+/* Since Linux 7.0, a function with an fexit program jumps to the trampoline */
+static notrace bool enters_trampoline(unsigned long ip)
+{
+	return *(u8 *)ip == CALL_INSN_OPCODE || *(u8 *)ip == JMP32_INSN_OPCODE;
+}
+
 /* A trap of the task, before the instruction that regs->ip points to */
 static notrace void trap(struct pt_regs *regs)
 {
@@ -82,8 +88,9 @@ static notrace void trap(struct pt_regs *regs)
 	}
 
 	if (!held.site) {
-		/* The call site is the first call, behind an ENDBR if there is one */
-		if (is_call && regs->ip - (held.func + CALL_OFFSET) <= ENDBR_INSN_SIZE) {
+		/* The call site is behind an ENDBR if there is one */
+		if (enters_trampoline(regs->ip) &&
+		    regs->ip - (held.func + CALL_OFFSET) <= ENDBR_INSN_SIZE) {
 			held.site = regs->ip;
 			held.site_sp = regs->sp;
 		}
@@ -91,7 +98,7 @@ static notrace void trap(struct pt_regs *regs)
 	}
 
 	/* The trampoline has returned, to the function or, with fexit programs, to its caller */
-	if (regs->sp >= held.site_sp) {
+	if (regs->ip == held.site + CALL_INSN_SIZE || regs->sp > held.site_sp) {
 		regs->flags &= ~X86_EFLAGS_TF;
 		return;
 	}
