@@ -7,9 +7,9 @@ KIT := tools/kit
 
 export SCRIPT STOCK DEBUG SELFTEST ICOUNT SMP MEM MODULES APPEND TIMEOUT CPU T CONFIG
 export KERNEL_SRC KERNEL_TREE SEED MINUTES QUICK ROUNDTRIPS FORKS
-export ARCH BITS R6 ENGINE NOPADDING GUESTS BASE DEBIAN_MIRROR
+export ARCH BITS R6 ENGINE NOPADDING GUESTS BASE DEBIAN_MIRROR PARALLEL QEMU VARIANT
 
-.PHONY: help run test test-all bench guest shell kselftest stress series check deb menuconfig \
+.PHONY: help run test test-all bench guest shell kselftest stress bundle soak series check deb menuconfig \
 	clean distclean deps kernel rootfs bases
 
 help:
@@ -38,6 +38,12 @@ help:
 #:   stress      run random actions of all users of the function tracer in the guest
 #:               (MINUTES=2; SEED=number: repeat the run with this seed)
 #:
+#:   bundle      make one file with kernel, guest and QEMU that plays the session, runs
+#:               the stress or opens a shell on any x86_64 Linux:
+#:               build/BASE/function-tracers.run
+#:
+#:   soak        run the suites on kernels of many configurations, for a day, and print a
+#:               table (T="name ...": only these configurations, suites or cells)
 #:   series      write the patches as mails: one folder in build/BASE/series for
 #:               each folder of patches
 #:   bases       list for Linux 6.12 and 7.3 which patches apply exactly, with fuzz, or
@@ -63,12 +69,17 @@ help:
 #:   ENGINE=ktrace      the kernel that traces functions without -pg (x86_64);
 #:                      bench: beside the patched kernel with -pg
 #:                      NOPADDING=1: with CONFIG_CALL_PADDING=n
+#:   VARIANT=name       another configuration (x86_64): dynamic (preempt=... on the command
+#:                      line), rt (PREEMPT_RT) or kcsan (data races)
 #:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak and fault injection;
 #:                      SELFTEST=1: it also runs the start-up tests of the tracers
 #: for guest, shell and kselftest:
 #:   SMP=2 MEM=2048 TIMEOUT=1800 APPEND="kernel parameters" MODULES="a.ko b.ko"
 #:   ICOUNT=1           one processor; QEMU counts its instructions
 #:   CPU=model          processor model of QEMU
+#:   PARALLEL=1         QEMU runs a thread for each processor (x86_64; fetches a newer
+#:                      QEMU if the installed one is older than 8.1)
+#:   QEMU=program       another QEMU
 #: for bench:
 #:   ROUNDTRIPS=2000 FORKS=200
 #:                      size of the load of system calls with tracers (without
@@ -111,6 +122,12 @@ kselftest: kernel rootfs
 
 stress: kernel rootfs
 	@$(KIT)/stress
+
+bundle: kernel rootfs
+	@$(KIT)/bundle
+
+soak: deps rootfs
+	@$(KIT)/soak $(T)
 
 series: deps
 	@$(KIT)/mkseries

@@ -82,12 +82,13 @@ LOGS=$BUILD/log
 #   MACHINE      its name in file names, empty for x86_64
 #   KERNEL_ARCH  its name in the kernel's make
 #   CROSS        prefix of its compiler
-#   QEMU_SYSTEM  its emulator
+#   QEMU_SYSTEM  its emulator; for x86_64, QEMU= names another
 #   DEBIAN_ARCH  its name in Debian, empty for x86_64
 #   ROOTFS       root file system of the guest
 case ${ARCH:-x86_64} in
 x86|x86_64)
-	MACHINE='' KERNEL_ARCH=x86_64 CROSS='' QEMU_SYSTEM=qemu-system-x86_64 DEBIAN_ARCH=''
+	MACHINE='' KERNEL_ARCH=x86_64 CROSS='' DEBIAN_ARCH=''
+	QEMU_SYSTEM=${QEMU:-qemu-system-x86_64}
 	;;
 mips)
 	MACHINE=mips${BITS:-32}
@@ -112,11 +113,17 @@ ktrace) [[ -z $MACHINE ]] || die "ENGINE=ktrace is only for x86_64" ;;
 *) die "ENGINE=$ENGINE is neither mcount nor ktrace" ;;
 esac
 
+# Another configuration: VARIANT=NAME adds config/variant-NAME.config
+VARIANT=${VARIANT:-}
+[[ -z $VARIANT || -f $KIT/config/variant-$VARIANT.config ]] ||
+	die "VARIANT=$VARIANT: there is no tools/kit/config/variant-$VARIANT.config"
+[[ -z $VARIANT || -z $MACHINE ]] || die 'VARIANT= is only for x86_64'
+
 # ktrace: true if ENGINE= selects the kernel that traces without -pg. The stock kernel
 # does not have this choice.
 ktrace() { [[ ${ENGINE:-mcount} == ktrace ]] && ! on STOCK; }
 
-# select_kernel: the kernel that STOCK, DEBUG, ENGINE, NOPADDING and KERNEL_TREE select
+# select_kernel: the kernel that STOCK, DEBUG, ENGINE, NOPADDING, VARIANT and KERNEL_TREE select
 #   FLAVOUR  its name in messages and file names
 #   SRC OBJ  its source tree and object directory
 select_kernel()
@@ -140,7 +147,24 @@ select_kernel()
 		FLAVOUR=${FLAVOUR%"-$MACHINE"}-debug
 		OBJ=$OBJ-debug
 	fi
+	if [[ -n $VARIANT ]]; then FLAVOUR+=-$VARIANT OBJ+=-$VARIANT; fi
 	mkdir -p "$OBJ" "$LOGS"
+}
+
+# parallel_qemu: prints the QEMU for PARALLEL=1, which is of version 8.1 or newer: QEMU= if it is
+# set; else the installed one, or that in build/qemu. Fails if there is none. Older versions
+# with several threads crash when a kernel patches its code.
+parallel_qemu()
+{
+	local qemu candidates=("$QEMU_SYSTEM")
+	if [[ -z ${QEMU:-} ]]; then candidates+=("$SHARED/qemu/qemu-system-x86_64"); fi
+	for qemu in "${candidates[@]}"; do
+		if newer "$("$qemu" --version 2> /dev/null | sed -nE '1s/.*version ([0-9.]+).*/\1/p')" 8.0.99; then
+			echo "$qemu"
+			return
+		fi
+	done
+	return 1
 }
 
 # lock NAME [DIR]: takes the lock NAME of the base, or of DIR, and holds it until the
