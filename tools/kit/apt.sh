@@ -88,3 +88,19 @@ own_apt_update()
 		return 1
 	}
 }
+
+# unpack_packages DIR ARCH RELEASE TO PACKAGE...: unpacks packages of a release of Debian, with
+# all that they depend on, to the directory TO. Maintainer scripts do not run. DIR is for the
+# state of apt-get, and is removed.
+unpack_packages()
+{
+	local dir=$1 arch=$2 release=$3 to=$4 deb
+	shift 4
+	own_apt_update "$dir" "$arch" deb "$release"
+	own_apt "$dir" "$arch" -q -y --download-only install "$@"
+	for deb in "$dir"/cache/archives/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$to" --keep-directory-symlink \
+			--skip-old-files --no-same-owner --exclude='./usr/share/'{man,info,locale,lintian,bash-completion,bug}'/*'
+	done
+	rm -rf "$dir"
+}
