@@ -117,7 +117,7 @@ stock_results()
 	local kept=$KIT/tests/stock/$BASE/$1 id status=0
 	STOCK_FILE=$BUILD/stock-results/$1
 	mkdir -p "${STOCK_FILE%/*}"
-	if [[ -n $VARIANT && ${STOCK_RESULTS:-} != fresh ]]; then
+	if [[ -n $VARIANT && ${STOCK_RESULTS:-} != fresh && -f $kept ]]; then
 		sed 1d "$kept" > "$STOCK_FILE"
 		return
 	fi
