@@ -4,7 +4,7 @@
 # of the first ten reports.
 
 # Ignore messages of the boot about the processor model.
-/Spectre V2 *:|RETBleed: *WARNING|Spectre v2 mitigation leaves/ { next }
+/Spectre V2 *:|RETBleed: *WARNING|Spectre v2 mitigation leaves|Return Stack Overflow: WARNING/ { next }
 function complaint(line) {
 	return line ~ /\[ cut here \]/ ||
 	line ~ /(^|[] ])WARNING: / ||
