@@ -70,7 +70,8 @@ help:
 #:                      bench: beside the patched kernel with -pg
 #:                      NOPADDING=1: with CONFIG_CALL_PADDING=n
 #:   VARIANT=name       another configuration (x86_64): dynamic (preempt=... on the command
-#:                      line), rt (PREEMPT_RT) or kcsan (data races)
+#:                      line), rt (PREEMPT_RT), kcsan (data races) or debian (that of
+#:                      Debian, without its modules)
 #:   DEBUG=1            the kernel with lockdep, KASAN, kmemleak and fault injection;
 #:                      SELFTEST=1: it also runs the start-up tests of the tracers
 #: for guest, shell and kselftest:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The pristine source of a base: where it is, and how to unpack it.
+# The pristine source of a base: where it is, and how to unpack it; and Debian's configuration.
 
 . "$KIT/apt.sh"
 
@@ -38,17 +38,31 @@ fetch()
 {
 	flock 8
 	[[ ! -e $SOURCES/linux-source-$1.deb ]] || return 0
-	logged "fetching linux-source-$1" "$SOURCES/linux-source-$1.log" fetch_package "$1"
+	logged "fetching linux-source-$1" "$SOURCES/linux-source-$1.log" fetch_package "linux-source-$1"
 }
 
+# fetch_package NAME: downloads the package to SOURCES
 fetch_package()
 {
-	local package=linux-source-$1 dir=$SOURCES/apt-$1 arch
+	local package=$1 dir=$SOURCES/apt-$1 arch
 	arch=$(dpkg --print-architecture)
 	own_apt_update "$dir" "$arch" deb "${SOURCE_RELEASES[@]}"
 	(cd "$dir" && own_apt "$dir" "$arch" -q download "$package")
 	mv "$dir/$package"_*.deb "$SOURCES/$package.deb"
 	rm -rf "$dir"
+}
+
+# debian_config BASE: prints Debian's configuration of the base for amd64. Fetches its package
+# from Debian's archive.
+debian_config()
+{
+	local package=linux-config-$1
+	mkdir -p "$SOURCES"
+	if [[ ! -e $SOURCES/$package.deb ]]; then
+		logged "fetching $package" "$SOURCES/$package.log" fetch_package "$package"
+	fi
+	dpkg-deb --fsys-tarfile "$SOURCES/$package.deb" |
+		tar -xO "./usr/src/$package/config.amd64_none_amd64.xz" | xz -dc
 }
 
 # unpack SOURCE DIR [LIST]: copies SOURCE, a tree, a tarball or a package, to DIR, or only
