@@ -926,12 +926,19 @@ static int call_f0(void *data)
 static void mux_test_late_caller(struct kunit *test)
 {
 	const int first = FTRACE_MUX_IDS;
+	const int cpu = raw_smp_processor_id();
 	struct test_call *call = new_call(test);
 	struct task_struct *task;
 	int ret;
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "too few processors");
+
+	/*
+	 * Not on the processor of the held task, which disables preemption if the
+	 * multiplexer is off: on PREEMPT_RT, no timer expires there meanwhile.
+	 */
+	KUNIT_ASSERT_EQ(test, 0, set_cpus_allowed_ptr(current, cpumask_of(cpu)));
 
 	/* Without an ID, it is a trampoline on demand */
 	for (int i = 0; i < first; i++)
@@ -951,6 +958,7 @@ static void mux_test_late_caller(struct kunit *test)
 		KUNIT_FAIL(test, "no thread");
 		return;
 	}
+	kthread_bind(task, cpumask_any_but(cpu_online_mask, cpu));
 	get_task_struct(task);
 	wake_up_process(task);
 	while (!READ_ONCE(is_held) && time_before(jiffies, hold_until))
