@@ -41,8 +41,6 @@ const char *difference;
 static int program(void *unused)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Two runs do not read the same */
-	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
 	ptrace(PTRACE_TRACEME, 0, 0, 0);
 	kill(getpid(), SIGSTOP);
 	_exit(1);
@@ -118,6 +116,22 @@ static int insn_at(const u8 *code, unsigned int len, unsigned long offset, unsig
 	return -1;
 }
 
+/*
+ * Two runs do not read the same time: RDTSC becomes UD2, which faults. PR_SET_TSC has no effect
+ * on some virtual machines.
+ */
+static void replace_rdtsc(u8 *code, unsigned int len)
+{
+	struct insn insn;
+
+	for (unsigned int pos = 0; pos < len; pos += insn.length) {
+		if (insn_decode(&insn, code + pos, len - pos, INSN_MODE_64))
+			return;
+		if (insn.length == 2 && code[pos] == 0x0f && code[pos + 1] == 0x31)
+			code[pos + 1] = 0x0b;
+	}
+}
+
 /* Continue until the program stops for another reason than our protection of data */
 static void resume(struct stop *stop)
 {
@@ -161,6 +175,7 @@ static void run(struct stop *stop, const u8 *code, unsigned int len, unsigned in
 	memset(padded, INT3, sizeof(padded));
 	memcpy(padded, code, len);
 	memcpy(writable(ip), code, len);
+	replace_rdtsc(writable(ip), len);
 
 	*stop = (struct stop){ .regs = *start };
 	stop->regs.rip = ip;
