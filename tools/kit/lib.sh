@@ -242,6 +242,19 @@ patchable_option()
 	echo " -B$dir"
 }
 
+# kcsan_objects: variables of make by which KCSAN instruments our objects, ftrace and the ring
+# buffer. The Makefiles of kernel/trace exclude them from it, like all tracers. A variable is for
+# all objects of this name, so not for core.o: KCSAN's own must not be instrumented.
+kcsan_objects()
+{
+	local f
+	for f in "$TOP"/kernel/trace/{mux,ktrace,gtsc}/*.c "$TOP"/arch/x86/kernel/ftrace_mux.c \
+		ftrace.c fgraph.c ring_buffer.c; do
+		f=${f##*/}
+		[[ $f == core.c ]] || echo "KCSAN_SANITIZE_${f%.c}.o=y"
+	done
+}
+
 # kernel_make ARGUMENT...: runs make in the object directory of the selected kernel. The
 # result does not depend on the path of the checkout or on the variables of our make.
 # With ccache, a file that is the same in two trees is compiled once: all paths are
@@ -253,6 +266,7 @@ kernel_make()
 		cc="ccache $cc"
 		args+=(HOSTCC="ccache gcc" KCPPFLAGS="-fmacro-prefix-map=../src/=")
 	fi
+	if [[ $VARIANT == kcsan ]]; then mapfile -t -O "${#args[@]}" args < <(kcsan_objects); fi
 	env -i PATH="$PATH" HOME="${HOME:-/root}" TERM="${TERM:-dumb}" LC_ALL=C TZ=UTC \
 		${CCACHE_DIR:+CCACHE_DIR="$CCACHE_DIR"} \
 		CCACHE_BASEDIR="$BUILD" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 \
