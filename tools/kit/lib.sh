@@ -242,14 +242,15 @@ patchable_option()
 	echo " -B$dir"
 }
 
-# kcsan_objects: variables of make by which KCSAN instruments our objects, ftrace and the ring
-# buffer. The Makefiles of kernel/trace exclude them from it, like all tracers. A variable is for
-# all objects of this name, so not for core.o: KCSAN's own must not be instrumented.
+# kcsan_objects: variables of make by which KCSAN instruments our objects and the ring buffer. The
+# Makefiles of kernel/trace exclude them from it, like all tracers. A variable is for all objects
+# of this name, so not for core.o: KCSAN's own must not be instrumented. The graph tracer must
+# not be, either: it traces the delays of KCSAN.
 kcsan_objects()
 {
 	local f
 	for f in "$TOP"/kernel/trace/{mux,ktrace,gtsc}/*.c "$TOP"/arch/x86/kernel/ftrace_mux.c \
-		ftrace.c fgraph.c ring_buffer.c; do
+		ring_buffer.c; do
 		f=${f##*/}
 		[[ $f == core.c ]] || echo "KCSAN_SANITIZE_${f%.c}.o=y"
 	done

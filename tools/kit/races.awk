@@ -10,13 +10,13 @@ BEGIN {
 }
 # finish: prints the lines of a report
 function finish(   i) {
-	if (!is_ours) sub(/BUG: KCSAN:/, "KCSAN:", line[1])
+	if (!is_ours || nested) sub(/BUG: KCSAN:/, "KCSAN:", line[1])
 	for (i = 1; i <= lines; i++) print line[i]
 	lines = 0
 }
 /BUG: KCSAN: / {
 	if (lines) finish()
-	is_ours = 0
+	is_ours = nested = 0
 	frames = 2
 	lines = 1
 	line[1] = $0
@@ -35,6 +35,7 @@ function finish(   i) {
 		sub(/\..*/, "", name)
 		if (name in ours) is_ours = 1
 	}
+	if (text ~ /^ kcsan_setup_watchpoint\+/) nested = 1
 	if (text ~ /^={60}/) finish()
 }
 END { if (lines) finish() }
