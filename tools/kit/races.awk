@@ -3,6 +3,8 @@
 # Prints a console log, in which the reports of KCSAN about functions that are not in the file
 # FUNCTIONS do not begin with "BUG:". A report is about the innermost two functions of each of
 # its stacks, since the innermost one may be memcpy() or the like.
+# If kcsan_setup_watchpoint() is on a stack, KCSAN's own delay was interrupted, or was traced and
+# the tracer met itself: this is not reported.
 
 BEGIN {
 	while ((getline name < functions) > 0)

@@ -58,9 +58,11 @@ debian_config()
 {
 	local package=linux-config-$1
 	mkdir -p "$SOURCES"
-	if [[ ! -e $SOURCES/$package.deb ]]; then
-		logged "fetching $package" "$SOURCES/$package.log" fetch_package "$package"
-	fi
+	(
+		flock 8
+		[[ -e $SOURCES/$package.deb ]] ||
+			logged "fetching $package" "$SOURCES/$package.log" fetch_package "$package"
+	) 8> "$SOURCES/.lock-$package" >&2
 	dpkg-deb --fsys-tarfile "$SOURCES/$package.deb" |
 		tar -xO "./usr/src/$package/config.amd64_none_amd64.xz" | xz -dc
 }

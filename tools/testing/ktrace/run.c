@@ -117,18 +117,21 @@ static int insn_at(const u8 *code, unsigned int len, unsigned long offset, unsig
 }
 
 /*
- * Two runs do not read the same time: RDTSC becomes UD2, which faults. PR_SET_TSC has no effect
- * on some virtual machines.
+ * Two runs do not read the same time: RDTSC and RDTSCP become UD2, which faults. PR_SET_TSC has
+ * no effect on some virtual machines.
  */
 static void replace_rdtsc(u8 *code, unsigned int len)
 {
 	struct insn insn;
+	u8 *opcode;
 
 	for (unsigned int pos = 0; pos < len; pos += insn.length) {
 		if (insn_decode(&insn, code + pos, len - pos, INSN_MODE_64))
 			return;
-		if (insn.length == 2 && code[pos] == 0x0f && code[pos + 1] == 0x31)
-			code[pos + 1] = 0x0b;
+		opcode = code + pos + insn.prefixes.nbytes + insn.rex_prefix.nbytes;
+		if (opcode[0] == 0x0f && (opcode[1] == 0x31 ||
+					  (opcode[1] == 0x01 && opcode[2] == 0xf9)))
+			opcode[1] = 0x0b;
 	}
 }
 
