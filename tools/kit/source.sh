@@ -28,17 +28,17 @@ find_source()
 	source=$(packaged "$1")
 	if [[ ! -e $source ]]; then
 		mkdir -p "$SOURCES"
-		fetch "$1" 8> "$SOURCES/.lock-$1"
+		fetch "linux-source-$1" 8> "$SOURCES/.lock-$1"
 	fi
 	realpath "$source"
 }
 
-# fetch BASE: fetches its package, unless another run has done it. The caller opens the lock.
+# fetch PACKAGE: fetches it, unless that has been done. The caller opens the lock.
 fetch()
 {
 	flock 8
-	[[ ! -e $SOURCES/linux-source-$1.deb ]] || return 0
-	logged "fetching linux-source-$1" "$SOURCES/linux-source-$1.log" fetch_package "linux-source-$1"
+	[[ ! -e $SOURCES/$1.deb ]] || return 0
+	logged "fetching $1" "$SOURCES/$1.log" fetch_package "$1"
 }
 
 # fetch_package NAME: downloads the package to SOURCES
@@ -58,11 +58,7 @@ debian_config()
 {
 	local package=linux-config-$1
 	mkdir -p "$SOURCES"
-	(
-		flock 8
-		[[ -e $SOURCES/$package.deb ]] ||
-			logged "fetching $package" "$SOURCES/$package.log" fetch_package "$package"
-	) 8> "$SOURCES/.lock-$package" >&2
+	fetch "$package" 8> "$SOURCES/.lock-$package" >&2
 	dpkg-deb --fsys-tarfile "$SOURCES/$package.deb" |
 		tar -xO "./usr/src/$package/config.amd64_none_amd64.xz" | xz -dc
 }
