@@ -3,11 +3,13 @@
  * Function tracer multiplexer.
  *
  * Documentation/trace/function-tracers.rst says what it does for users,
- * kernel/trace/mux/entries.c and updates.c how it works.
+ * kernel/trace/mux/entries.c and updates.c how it works, <linux/ftrace_mux_arch.h>
+ * what an architecture does.
  */
 #ifndef _LINUX_FTRACE_MUX_H
 #define _LINUX_FTRACE_MUX_H
 
+#include <linux/errno.h>
 #include <linux/types.h>
 
 struct dyn_ftrace;
@@ -21,9 +23,6 @@ struct trace_array;
 
 /* Number of IDs: struct dyn_ftrace has room for masks of this size */
 #define FTRACE_MUX_IDS		8
-
-/* All combinations of the lowest IDs have a static trampoline */
-#define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
 
 /**
  * struct ftrace_mux_filter - for a tracer that follows the function tracer's filter
@@ -71,46 +70,33 @@ struct ftrace_mux_tracer {
 	bool			waits_later : 1;
 };
 
-/* Provided by the architecture */
-
-/* Entries are allocated in chunks of code */
-#define FTRACE_MUX_ENTRY_SIZE		8
-#define FTRACE_MUX_CHUNK_ENTRIES	512
-
 /**
- * struct ftrace_mux_call - a call in a trampoline on demand
- * @func: the function that is called
- * @arg: third argument of @func
+ * struct ftrace_mux_call - a call that a combination of tracers makes
+ * @func: the function that is called, a ftrace_func_t; may change
+ * @arg: its third argument
  */
 struct ftrace_mux_call {
-	void			*func;
-	const void		*arg;
+	void	(*func)(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs);
+	void	*arg;
 };
 
-void arch_ftrace_mux_set_ops(unsigned int id, struct ftrace_ops *ops);
-unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs);
-unsigned long arch_ftrace_mux_create(const struct ftrace_mux_call *calls, unsigned int nr,
-				     bool regs, unsigned int *size);
-void arch_ftrace_mux_free(unsigned long tramp, unsigned int size);
-unsigned long arch_ftrace_mux_alloc_entries(void);
-void arch_ftrace_mux_begin(void);
-void arch_ftrace_mux_set_entry(unsigned long entry, unsigned long tramp);
-void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int n,
-			      bool regs, void *func);
-void arch_ftrace_mux_end(void);
-unsigned long arch_ftrace_mux_callee(unsigned long ip);
-unsigned long arch_ftrace_mux_unwind_ip(unsigned long offset, bool regs);
+/* Provided by the architecture, as is <linux/ftrace_mux_arch.h> */
 
 bool is_ftrace_mux_trampoline(unsigned long addr);
-unsigned long ftrace_mux_unwind_ip(unsigned long ip);
+int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
 
 void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
-			   const struct fgraph_set *set, struct ftrace_regs *fregs);
+			   struct ftrace_ops *op, struct ftrace_regs *fregs);
 
 #else /* !CONFIG_FTRACE_MUX */
 
 static inline bool is_ftrace_mux_trampoline(unsigned long addr) { return false; }
-static inline unsigned long ftrace_mux_unwind_ip(unsigned long ip) { return 0; }
+static inline int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value,
+					 char *name)
+{
+	return -ERANGE;
+}
 
 #endif /* CONFIG_FTRACE_MUX */
 

@@ -249,7 +249,7 @@ patchable_option()
 kcsan_objects()
 {
 	local f
-	for f in "$TOP"/kernel/trace/{mux,ktrace,gtsc}/*.c "$TOP"/arch/x86/kernel/ftrace_mux.c \
+	for f in "$TOP"/kernel/trace/{mux,ktrace,gtsc}/*.c "$TOP"/arch/x86/kernel/ftrace_mux*.c \
 		ring_buffer.c; do
 		f=${f##*/}
 		[[ $f == core.c ]] || echo "KCSAN_SANITIZE_${f%.c}.o=y"

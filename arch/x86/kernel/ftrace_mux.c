@@ -1,75 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracer multiplexer: entries, trampolines and call sites on x86_64.
+ * Function tracer multiplexer on x86_64: entries and calls, see <linux/ftrace_mux_arch.h>.
  *
- * The trampolines themselves are in ftrace_mux_64.S.
+ * A combination has a trampoline, which makes the calls. If all its tracers have static
+ * IDs, this is a static trampoline, else one that is made on demand. An entry is a jump to
+ * a trampoline. See ftrace_mux_code.c for the code.
+ *
+ * Protected by ftrace_lock, with one exception: the unwinder, perf and kallsyms look up
+ * entries and trampolines from any context. Pages of entries are never freed. Trampolines
+ * are in a latched tree and a list that are safe under RCU.
  */
-#include <linux/bitmap.h>
 #include <linux/bug.h>
-#include <linux/execmem.h>
-#include <linux/ftrace.h>
-#include <linux/ftrace_mux.h>
-#include <linux/list.h>
+#include <linux/ftrace_mux_arch.h>
+#include <linux/kallsyms.h>
 #include <linux/memory.h>
 #include <linux/perf_event.h>
-#include <linux/set_memory.h>
-#include <linux/slab.h>
+#include <linux/preempt.h>
+#include <linux/rculist.h>
+#include <linux/seq_file.h>
 #include <linux/string.h>
 
-#include <asm/alternative.h>
-#include <asm/ftrace_mux.h>
 #include <asm/text-patching.h>
 
-/*
- * The third argument of the call that each static trampoline makes for an ID. Read
- * by the trampolines. Written under ftrace_lock, and changed only while no task can
- * be in a trampoline that makes such a call.
- */
-struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_STATIC_IDS] __read_mostly;
+#include "ftrace_mux_code.h"
 
-/**
- * arch_ftrace_mux_set_ops - give a static ID to a tracer
- * @id: the ID, 0 to FTRACE_MUX_STATIC_IDS - 1
- * @ops: what the static trampolines pass for the ID
- *
- * Context: ftrace_lock held. No task may be in a static trampoline of the ID if
- * @ops is not the previous one.
- */
-void arch_ftrace_mux_set_ops(unsigned int id, struct ftrace_ops *ops)
-{
-	WRITE_ONCE(ftrace_mux_ops[id], ops);
-}
+#define MUX_ENTRIES_SYM		"ftrace_mux_entries"
+#define MUX_TRAMPOLINE_SYM	"ftrace_mux_trampoline"
+#define MUX_ENTRY_SIZE		8
 
-/**
- * arch_ftrace_mux_caller - the static trampoline of a combination of tracers
- * @mask: the static IDs of the tracers, 1 to (1 << FTRACE_MUX_STATIC_IDS) - 1
- * @regs: whether any of them needs a full pt_regs
- *
- * Context: any.
- *
- * Return: the address of the trampoline.
- */
-unsigned long arch_ftrace_mux_caller(unsigned int mask, bool regs)
-{
-	const u32 *offsets = regs ? ftrace_mux_regs_caller_offsets :
-				    ftrace_mux_caller_offsets;
+/* The index of an entry has 16 bits */
+#define MUX_MAX_PAGES		((U16_MAX + 1) / FTRACE_MUX_CHUNK_ENTRIES)
 
-	return (unsigned long)ftrace_mux_caller_1 + offsets[mask];
-}
-
-/* What a trampoline calls for @func: its call thunk, if there are any */
-static void *call_dest(void *func)
-{
-	if (!cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
-		return func;
-
-	return callthunks_translate_call_dest(func);
-}
+/* Pages of entries, which are never freed */
+static unsigned long mux_pages[MUX_MAX_PAGES];
+static unsigned int mux_nr_pages;
 
 /* Changes of code, in batches */
 
 /**
- * arch_ftrace_mux_begin - start a batch of changes of entries and trampolines
+ * arch_ftrace_mux_begin - start a batch of changes of entries and calls
  *
  * Context: process context, may sleep; ftrace_lock held. Takes text_mutex, until
  * arch_ftrace_mux_end().
@@ -92,65 +61,339 @@ void arch_ftrace_mux_end(void)
 	mutex_unlock(&text_mutex);
 }
 
-static void queue_insn(void *addr, const void *insn)
-{
-	if (!memcmp(addr, insn, JMP32_INSN_SIZE))
-		return;
+/* Entries */
 
-	/* There is no int3 handler yet, and no second CPU that would need it */
-	if (system_state == SYSTEM_BOOTING)
-		text_poke_copy_locked(addr, insn, JMP32_INSN_SIZE, true);
-	else
-		smp_text_poke_batch_add(addr, insn, JMP32_INSN_SIZE, NULL);
+/**
+ * arch_ftrace_mux_add_entries - add FTRACE_MUX_CHUNK_ENTRIES entries
+ * @first: the index of the first, 0 for the first call, then the next ones
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int arch_ftrace_mux_add_entries(unsigned int first)
+{
+	void *page;
+
+	static_assert(FTRACE_MUX_CHUNK_ENTRIES * MUX_ENTRY_SIZE == PAGE_SIZE);
+	static_assert(JMP32_INSN_SIZE <= MUX_ENTRY_SIZE);
+
+	if (WARN_ON_ONCE(first != mux_nr_pages * FTRACE_MUX_CHUNK_ENTRIES ||
+			 mux_nr_pages == MUX_MAX_PAGES))
+		return -ENOMEM;
+
+	page = ftrace_mux_alloc_code(1);
+	if (!page)
+		return -ENOMEM;
+
+	mux_pages[mux_nr_pages] = (unsigned long)page;
+	/* Pairs with smp_load_acquire() in is_entry() and ftrace_mux_get_kallsym() */
+	smp_store_release(&mux_nr_pages, mux_nr_pages + 1);
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, (unsigned long)page, PAGE_SIZE, false,
+			   MUX_ENTRIES_SYM);
+
+	return 0;
 }
 
 /**
- * arch_ftrace_mux_set_entry - let an entry jump to a trampoline
- * @entry: address of the entry
- * @tramp: address of the trampoline
+ * arch_ftrace_mux_entry_addr - what a call site with an entry calls
+ * @index: the index of the entry
  *
- * Context: between arch_ftrace_mux_begin() and arch_ftrace_mux_end().
+ * Context: ftrace_lock held.
+ *
+ * Return: the address of the entry.
  */
-void arch_ftrace_mux_set_entry(unsigned long entry, unsigned long tramp)
+unsigned long arch_ftrace_mux_entry_addr(unsigned int index)
 {
-	/*
-	 * No call thunk: the trampoline accounts for the call of the entry, and a
-	 * jump adds nothing to the depth.
-	 */
-	queue_insn((void *)entry, text_gen_insn(JMP32_INSN_OPCODE, (void *)entry,
-						(void *)tramp));
+	return mux_pages[index / FTRACE_MUX_CHUNK_ENTRIES] +
+	       index % FTRACE_MUX_CHUNK_ENTRIES * MUX_ENTRY_SIZE;
 }
 
 /**
- * arch_ftrace_mux_set_call - let a trampoline call a function
- * @tramp: address of the trampoline
- * @nr: how many calls it makes
- * @n: which of them to change, from 0
- * @regs: whether it saves a full pt_regs
- * @func: the function to call from now on
+ * arch_ftrace_mux_set_entry - let an entry lead to a combination
+ * @index: the index of the entry; call in order of indexes, since
+ *	smp_text_poke_batch_add() ends the batch otherwise
+ * @combo: the combination
  *
  * Context: between arch_ftrace_mux_begin() and arch_ftrace_mux_end().
  */
-void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int n,
-			      bool regs, void *func)
+void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo *combo)
 {
-	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
-	unsigned int offset;
-	void *call;
+	ftrace_mux_write_entry(arch_ftrace_mux_entry_addr(index), combo->arch.tramp);
+}
 
-	/* Static trampolines lie before the template in memory; those on demand do not */
-	if (tramp - (unsigned long)ftrace_mux_caller_1 >= l->start)
-		offset = l->again - l->start - CALL_INSN_SIZE + n * (l->end - l->again);
-	else if (nr == 1)
-		offset = l->single_call;
-	else
-		offset = l->first_call + n * l->stride;
+/* Calls */
 
-	call = (void *)tramp + offset;
-	if (WARN_ON_ONCE(*(u8 *)call != CALL_INSN_OPCODE))
+/**
+ * arch_ftrace_mux_set_call - change a call of a combination
+ * @combo: the combination
+ * @n: which of its calls to change, from 0
+ *
+ * Context: between arch_ftrace_mux_begin() and arch_ftrace_mux_end().
+ */
+void arch_ftrace_mux_set_call(const struct ftrace_mux_combo *combo, unsigned int n)
+{
+	ftrace_mux_write_call(combo->arch.tramp, combo->nr, n, combo->regs,
+			      combo->calls[n].func);
+}
+
+/* Trampolines on demand, by address */
+
+static struct latch_tree_root tramp_tree __cacheline_aligned;
+static LIST_HEAD(tramps);
+
+static __always_inline struct ftrace_mux_combo *combo_of(struct latch_tree_node *n)
+{
+	return container_of(n, struct ftrace_mux_combo, arch.tree);
+}
+
+static __always_inline bool tramp_tree_less(struct latch_tree_node *a,
+					    struct latch_tree_node *b)
+{
+	return combo_of(a)->arch.tramp < combo_of(b)->arch.tramp;
+}
+
+static __always_inline int tramp_tree_comp(void *key, struct latch_tree_node *n)
+{
+	const struct arch_ftrace_mux_combo *arch = &combo_of(n)->arch;
+	unsigned long addr = (unsigned long)key;
+
+	if (addr < arch->tramp)
+		return -1;
+	if (addr >= arch->tramp + arch->size)
+		return 1;
+
+	return 0;
+}
+
+static const struct latch_tree_ops tramp_tree_ops = {
+	.less	= tramp_tree_less,
+	.comp	= tramp_tree_comp,
+};
+
+/* The combination of the trampoline on demand that @addr is in, NULL if there is none */
+static struct ftrace_mux_combo *combo_at(unsigned long addr)
+{
+	struct latch_tree_node *n;
+
+	n = latch_tree_find((void *)addr, &tramp_tree, &tramp_tree_ops);
+
+	return n ? combo_of(n) : NULL;
+}
+
+static void publish(struct ftrace_mux_combo *combo)
+{
+	struct arch_ftrace_mux_combo *arch = &combo->arch;
+
+	latch_tree_insert(&arch->tree, &tramp_tree, &tramp_tree_ops);
+	/* kallsyms first, then the perf events: see ftrace_update_trampoline() */
+	list_add_tail_rcu(&arch->node, &tramps);
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, arch->tramp, arch->size, false,
+			   MUX_TRAMPOLINE_SYM);
+	perf_event_text_poke((void *)arch->tramp, NULL, 0, (void *)arch->tramp, arch->size);
+}
+
+static void withdraw(struct ftrace_mux_combo *combo)
+{
+	struct arch_ftrace_mux_combo *arch = &combo->arch;
+
+	perf_event_text_poke((void *)arch->tramp, (void *)arch->tramp, arch->size, NULL, 0);
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, arch->tramp, arch->size, true,
+			   MUX_TRAMPOLINE_SYM);
+	list_del_rcu(&arch->node);
+	latch_tree_erase(&arch->tree, &tramp_tree, &tramp_tree_ops);
+}
+
+/* Combinations */
+
+/* The static IDs of the tracers of @combo as a mask, 0 if a call has no static ID */
+static unsigned int static_mask(const struct ftrace_mux_combo *combo)
+{
+	unsigned int mask = 0;
+
+	for (unsigned int n = 0; n < combo->nr; n++) {
+		unsigned int id = combo->ops[n]->mux.id;
+
+		/* Several graph tracers have their set as the argument */
+		if (!id || id > FTRACE_MUX_STATIC_IDS || combo->calls[n].arg != combo->ops[n])
+			return 0;
+		mask |= BIT(id - 1);
+	}
+
+	return mask;
+}
+
+static void init_static(struct ftrace_mux_combo *combo, unsigned int mask)
+{
+	combo->arch.tramp = ftrace_mux_static_tramp(mask, combo->regs);
+
+	arch_ftrace_mux_begin();
+	for (unsigned int n = 0; n < combo->nr; n++) {
+		ftrace_mux_set_static_arg(combo->ops[n]->mux.id - 1, combo->ops[n]);
+		arch_ftrace_mux_set_call(combo, n);
+	}
+	arch_ftrace_mux_end();
+}
+
+/**
+ * arch_ftrace_mux_init_combo - prepare to make the calls of a combination
+ * @combo: the combination, with @arch all zero
+ *
+ * Context: process context, may sleep; ftrace_lock held. Takes text_mutex.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
+{
+	unsigned int mask = static_mask(combo);
+
+	if (mask) {
+		init_static(combo, mask);
+		return 0;
+	}
+
+	combo->arch.tramp = ftrace_mux_create_tramp(combo->calls, combo->nr, combo->regs,
+						    &combo->arch.size);
+	if (!combo->arch.tramp)
+		return -ENOMEM;
+
+	publish(combo);
+
+	return 0;
+}
+
+/**
+ * arch_ftrace_mux_exit_combo - undo arch_ftrace_mux_init_combo()
+ * @combo: the combination; no entry leads to it, and no task can be among its calls.
+ *	Freed after a grace period of RCU.
+ *
+ * Context: process context, may sleep; ftrace_lock held. Takes text_mutex.
+ */
+void arch_ftrace_mux_exit_combo(struct ftrace_mux_combo *combo)
+{
+	if (!combo->arch.size)
 		return;
 
-	queue_insn(call, text_gen_insn(CALL_INSN_OPCODE, call, call_dest(func)));
+	withdraw(combo);
+	ftrace_mux_free_tramp(combo->arch.tramp, combo->arch.size);
+}
+
+/**
+ * arch_ftrace_mux_combo_size - memory that was allocated for the code of a combination
+ * @combo: the combination
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the size of its trampoline in bytes, 0 if it is a static one.
+ */
+unsigned int arch_ftrace_mux_combo_size(const struct ftrace_mux_combo *combo)
+{
+	return combo->arch.size;
+}
+
+/**
+ * arch_ftrace_mux_show_combo - name what makes the calls of a combination
+ * @m: where to
+ * @combo: the combination
+ *
+ * Context: ftrace_lock held.
+ */
+void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_combo *combo)
+{
+	if (combo->arch.size)
+		seq_puts(m, MUX_TRAMPOLINE_SYM);
+	else
+		seq_printf(m, "%ps", (void *)combo->arch.tramp);
+}
+
+/* Entries and trampolines by address, from any context */
+
+static bool is_entry(unsigned long addr)
+{
+	/* Pairs with smp_store_release() in arch_ftrace_mux_add_entries() */
+	unsigned int nr = smp_load_acquire(&mux_nr_pages);
+
+	while (nr--) {
+		if (addr - mux_pages[nr] < PAGE_SIZE)
+			return true;
+	}
+
+	return false;
+}
+
+/**
+ * is_ftrace_mux_trampoline - whether an address is in memory of the multiplexer
+ * @addr: the address
+ *
+ * Context: any, NMI included.
+ *
+ * Return: true if it is in an entry, or in a trampoline that was made on demand.
+ */
+bool is_ftrace_mux_trampoline(unsigned long addr)
+{
+	guard(preempt_notrace)();
+
+	return is_entry(addr) || combo_at(addr);
+}
+
+/**
+ * ftrace_mux_unwind_ip - where to look up how to unwind from a trampoline
+ * @ip: an address in the trampoline, or not
+ *
+ * Context: any, NMI included.
+ *
+ * Return: an address in the kernel's text whose unwind information is right for
+ * @ip, 0 if @ip is neither in an entry nor in a trampoline that was made on demand.
+ */
+unsigned long ftrace_mux_unwind_ip(unsigned long ip)
+{
+	struct ftrace_mux_combo *combo;
+
+	guard(preempt_notrace)();
+
+	/* At an entry, the stack is as at the start of a trampoline */
+	if (is_entry(ip))
+		return ftrace_mux_template_ip(0, false);
+
+	combo = combo_at(ip);
+	if (!combo)
+		return 0;
+
+	return ftrace_mux_template_ip(ip - combo->arch.tramp, combo->regs);
+}
+
+/**
+ * ftrace_mux_get_kallsym - name a page of entries, or a trampoline, for /proc/kallsyms
+ * @symnum: index among these
+ * @value: its address
+ * @name: its name, KSYM_NAME_LEN bytes
+ *
+ * Context: preemption disabled.
+ *
+ * Return: 0, or -ERANGE if there are not so many.
+ */
+int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name)
+{
+	/* Pairs with smp_store_release() in arch_ftrace_mux_add_entries() */
+	unsigned int nr = smp_load_acquire(&mux_nr_pages);
+	struct ftrace_mux_combo *combo;
+
+	if (symnum < nr) {
+		*value = mux_pages[symnum];
+		strscpy(name, MUX_ENTRIES_SYM, KSYM_NAME_LEN);
+		return 0;
+	}
+
+	symnum -= nr;
+	list_for_each_entry_rcu(combo, &tramps, arch.node) {
+		if (symnum--)
+			continue;
+		*value = combo->arch.tramp;
+		strscpy(name, MUX_TRAMPOLINE_SYM, KSYM_NAME_LEN);
+		return 0;
+	}
+
+	return -ERANGE;
 }
 
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
@@ -160,246 +403,26 @@ void arch_ftrace_mux_set_call(unsigned long tramp, unsigned int nr, unsigned int
 #endif
 
 /**
- * arch_ftrace_mux_callee - what a call site calls
- * @ip: address of the call site
- *
- * For check.c only: the record of a function tells what its call site calls.
+ * arch_ftrace_mux_site_calls - whether the call site of a function calls an entry
+ * @rec: the record of the function
+ * @index: the index of the entry
  *
  * Context: text_mutex held, which keeps the site from being rewritten.
  *
- * Return: the address, or 0 if there is no call at @ip.
+ * Return: true if it does.
  */
-unsigned long arch_ftrace_mux_callee(unsigned long ip)
+bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index)
 {
+	unsigned long ip = ftrace_call_address(rec->ip);
 	union text_poke_insn insn;
 
-	ip = ftrace_call_address(ip);
 	if (!ip)
-		return 0;
+		return false;
 	memcpy(&insn, (void *)ip, CALL_INSN_SIZE);
 	/* A debugger's breakpoint leaves the displacement alone */
 	if (insn.opcode != CALL_INSN_OPCODE && insn.opcode != INT3_INSN_OPCODE)
-		return 0;
+		return false;
 
-	return ip + CALL_INSN_SIZE + insn.disp;
+	return ip + CALL_INSN_SIZE + insn.disp == arch_ftrace_mux_entry_addr(index);
 }
 #endif
-
-/* A page of code that is read-only when in use, and full of breakpoints */
-static void *alloc_code(unsigned int pages)
-{
-	void *code = execmem_alloc_rw(EXECMEM_FTRACE, pages * PAGE_SIZE);
-
-	if (!code)
-		return NULL;
-
-	memset(code, INT3_INSN_OPCODE, pages * PAGE_SIZE);
-	if (!set_memory_rox((unsigned long)code, pages))
-		return code;
-
-	execmem_free(code);
-
-	return NULL;
-}
-
-/**
- * arch_ftrace_mux_alloc_entries - get memory for FTRACE_MUX_CHUNK_ENTRIES entries
- *
- * Context: process context, may sleep.
- *
- * Return: the address of the first, the others are FTRACE_MUX_ENTRY_SIZE bytes
- * apart; 0 if there is no memory.
- */
-unsigned long arch_ftrace_mux_alloc_entries(void)
-{
-	static_assert(FTRACE_MUX_CHUNK_ENTRIES * FTRACE_MUX_ENTRY_SIZE == PAGE_SIZE);
-	static_assert(JMP32_INSN_SIZE <= FTRACE_MUX_ENTRY_SIZE);
-
-	return (unsigned long)alloc_code(1);
-}
-
-/* Memory for trampolines: pages that are cut into units, read-only when in use */
-
-#define MUX_UNIT		64
-#define MUX_UNITS_PER_PAGE	(PAGE_SIZE / MUX_UNIT)
-
-struct mux_chunk {
-	struct list_head	node;
-	void			*base;
-	unsigned int		units;
-	unsigned long		used[];
-};
-
-/* Protected by ftrace_lock */
-static LIST_HEAD(mux_chunks);
-
-static struct mux_chunk *create_chunk(unsigned int units)
-{
-	unsigned int pages = DIV_ROUND_UP(units, MUX_UNITS_PER_PAGE);
-	struct mux_chunk *chunk;
-
-	units = pages * MUX_UNITS_PER_PAGE;
-	chunk = kzalloc(struct_size(chunk, used, BITS_TO_LONGS(units)), GFP_KERNEL);
-	if (!chunk)
-		return NULL;
-
-	chunk->units = units;
-	chunk->base = alloc_code(pages);
-	if (!chunk->base) {
-		kfree(chunk);
-		return NULL;
-	}
-
-	list_add(&chunk->node, &mux_chunks);
-
-	return chunk;
-}
-
-static void *alloc_from_chunk(struct mux_chunk *chunk, unsigned int units)
-{
-	unsigned long first;
-
-	first = bitmap_find_next_zero_area(chunk->used, chunk->units, 0, units, 0);
-	if (first >= chunk->units)
-		return NULL;
-
-	bitmap_set(chunk->used, first, units);
-
-	return chunk->base + first * MUX_UNIT;
-}
-
-static void *alloc_units(unsigned int units)
-{
-	struct mux_chunk *chunk;
-	void *p;
-
-	list_for_each_entry(chunk, &mux_chunks, node) {
-		p = alloc_from_chunk(chunk, units);
-		if (p)
-			return p;
-	}
-
-	chunk = create_chunk(units);
-
-	return chunk ? alloc_from_chunk(chunk, units) : NULL;
-}
-
-static void free_units(void *p, unsigned int units)
-{
-	struct mux_chunk *chunk;
-
-	list_for_each_entry(chunk, &mux_chunks, node) {
-		if (p >= chunk->base && p < chunk->base + chunk->units * MUX_UNIT)
-			break;
-	}
-
-	if (WARN_ON_ONCE(list_entry_is_head(chunk, &mux_chunks, node)))
-		return;
-
-	bitmap_clear(chunk->used, (p - chunk->base) / MUX_UNIT, units);
-	if (!bitmap_empty(chunk->used, chunk->units)) {
-		text_poke_set(p, INT3_INSN_OPCODE, units * MUX_UNIT);
-		return;
-	}
-
-	list_del(&chunk->node);
-	execmem_free(chunk->base);
-	kfree(chunk);
-}
-
-/* Trampolines on demand */
-
-/* The first call of a trampoline, with what comes before it, or a further one */
-static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
-		       unsigned int n, const struct ftrace_mux_call *call)
-{
-	u32 start = n ? l->again : l->start, len = (n ? l->end : l->again) - start;
-	u64 arg = (unsigned long)call->arg;
-	s32 disp;
-
-	memcpy(buf, ftrace_mux_caller_1 + start, len);
-	/*
-	 * Only the accounting of the call depth depends on the address. To find it takes
-	 * long, and all of it may be traced.
-	 */
-	if (!n && cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
-		text_poke_apply_relocation(buf, ip, len, (void *)ftrace_mux_caller_1 + start,
-					   len);
-
-	/* movabs $imm64, %rdx; call */
-	buf += len - CALL_INSN_SIZE;
-	WARN_ON_ONCE(buf[0] != CALL_INSN_OPCODE || buf[-10] != 0x48 || buf[-9] != 0xba);
-	memcpy(buf - sizeof(arg), &arg, sizeof(arg));
-	disp = (long)call_dest(call->func) - (long)(ip + len);
-	memcpy(buf + 1, &disp, sizeof(disp));
-}
-
-/**
- * arch_ftrace_mux_create - make a trampoline for a combination of tracers
- * @calls: what it is to call
- * @nr: their number, at least 1
- * @regs: whether any of them needs a full pt_regs
- * @size: size of the trampoline in bytes
- *
- * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
- *
- * Return: the address of the trampoline, 0 if there is no memory.
- */
-unsigned long arch_ftrace_mux_create(const struct ftrace_mux_call *calls, unsigned int nr,
-				     bool regs, unsigned int *size)
-{
-	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
-	unsigned int pos = 0;
-	void *tramp;
-
-	*size = l->again - l->start + (nr - 1) * (l->end - l->again) + JMP32_INSN_SIZE;
-
-	u8 *buf __free(kfree) = kmalloc(*size, GFP_KERNEL);
-	if (!buf)
-		return 0;
-
-	tramp = alloc_units(DIV_ROUND_UP(*size, MUX_UNIT));
-	if (!tramp)
-		return 0;
-
-	guard(mutex)(&text_mutex);
-	for (unsigned int n = 0; n < nr; n++) {
-		write_call(buf + pos, tramp + pos, l, n, &calls[n]);
-		pos += n ? l->end - l->again : l->again - l->start;
-	}
-	__text_gen_insn(buf + pos, JMP32_INSN_OPCODE, tramp + pos, ftrace_mux_caller_1 + l->end,
-			JMP32_INSN_SIZE);
-	text_poke_copy_locked(tramp, buf, *size, false);
-
-	return (unsigned long)tramp;
-}
-
-/**
- * arch_ftrace_mux_free - free a trampoline
- * @tramp: what arch_ftrace_mux_create() has returned
- * @size: and its size
- *
- * Context: process context, may sleep; ftrace_lock held, takes text_mutex. No
- * task may be in the trampoline, or come to it.
- */
-void arch_ftrace_mux_free(unsigned long tramp, unsigned int size)
-{
-	free_units((void *)tramp, DIV_ROUND_UP(size, MUX_UNIT));
-}
-
-/**
- * arch_ftrace_mux_unwind_ip - where to look up how to unwind a trampoline
- * @offset: offset in a trampoline made by arch_ftrace_mux_create()
- * @regs: what it was made with
- *
- * Context: any, NMI included.
- *
- * Return: an address in the kernel's text where the stack is the same. Behind
- * the entry, all of a trampoline has one layout of the stack.
- */
-unsigned long arch_ftrace_mux_unwind_ip(unsigned long offset, bool regs)
-{
-	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
-
-	return (unsigned long)ftrace_mux_caller_1 + min(l->start + offset, (unsigned long)l->again);
-}

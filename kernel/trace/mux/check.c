@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracer multiplexer: a check of call sites, and allocations that fail, for tests.
+ * Function tracer multiplexer: a check of records and call sites, for tests.
  */
-#include <kunit/static_stub.h>
 #include <kunit/visibility.h>
 #include <linux/atomic.h>
 #include <linux/cleanup.h>
@@ -13,6 +12,7 @@
 #include "check.h"
 #include "combinations.h"
 #include "entries.h"
+#include "sets.h"
 
 /* Modules that want the check of each sweep */
 static atomic_t nr_checkers;
@@ -47,9 +47,9 @@ static void check_rec(struct dyn_ftrace *rec, struct ftrace_mux_entry *entry)
 	static struct ftrace_mux_set set;
 
 	WARN_ONCE(!entry->combo || !ftrace_mux_collect(rec, &set) ||
-		  !ftrace_mux_set_equals(&set, entry->combo),
+		  !ftrace_mux_combo_equals(entry->combo, &set),
 		  "%pS has other tracers than its entry\n", (void *)rec->ip);
-	WARN_ONCE(arch_ftrace_mux_callee(rec->ip) != ftrace_mux_entry_addr(entry),
+	WARN_ONCE(!arch_ftrace_mux_site_calls(rec, entry->index),
 		  "%pS does not call its entry\n", (void *)rec->ip);
 }
 
@@ -77,37 +77,21 @@ void ftrace_mux_check_recs(void)
 
 	guard(mutex)(&text_mutex);
 
+	/* Without an update, the plans are free to count call sites */
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
 		if (!rec->mux_entry)
 			continue;
 		entry = ftrace_mux_rec_entry(rec);
-		entry->touches++;
+		entry->plan.functions++;
 		check_rec(rec, entry);
 		cond_resched();
 	}
 
 	for_each_ftrace_mux_entry(entry, pos) {
-		WARN_ONCE(entry->touches != entry->users,
-			  "entry %u has %u call sites, not %u\n", entry->index, entry->touches,
-			  entry->users);
-		entry->touches = 0;
+		WARN_ONCE(entry->plan.functions != entry->users,
+			  "entry %u has %u call sites, not %u\n", entry->index,
+			  entry->plan.functions, entry->users);
+		entry->plan.functions = 0;
 	}
 }
-
-/**
- * ftrace_mux_fails - whether an allocation has to fail
- *
- * A test replaces this function.
- *
- * Context: any.
- *
- * Return: true if the caller shall return as if there was no memory.
- */
-bool ftrace_mux_fails(void)
-{
-	KUNIT_STATIC_STUB_REDIRECT(ftrace_mux_fails);
-
-	return false;
-}
-EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_fails);

@@ -3,47 +3,54 @@
 #ifndef _KERNEL_TRACE_MUX_ENTRIES_H
 #define _KERNEL_TRACE_MUX_ENTRIES_H
 
-#include <linux/ftrace.h>
+#include <linux/bitmap.h>
+#include <linux/ftrace_mux_arch.h>
 
-struct ftrace_mux_combo;
 struct ftrace_mux_set;
 
 /**
+ * struct ftrace_mux_plan - what an update does to functions with the same entry
+ * @next: the entry that the changing functions get; NULL for none
+ * @link: link in the list of entries with changing functions
+ * @sample: one of the changing functions
+ * @functions: number of changing functions
+ * @changes: how often a tracer is added to them or removed, in all
+ * @mask: which of the changes in the update they have
+ * @by_filters: the tracers of the changing functions are looked up in filters
+ */
+struct ftrace_mux_plan {
+	struct ftrace_mux_entry	*next;
+	struct ftrace_mux_entry	*link;
+	struct dyn_ftrace	*sample;
+	unsigned int		functions;
+	unsigned int		changes;
+	u8			mask;
+	bool			by_filters;
+};
+
+/**
  * struct ftrace_mux_entry - an entry, and the functions that have it
- * @combo: the combination whose trampoline it jumps to; NULL if not in use
+ * @combo: the combination that it leads to; NULL if not in use
  * @node: link in the entries of @combo
- * @next: during an update, the entry of the functions that change; NULL for none
- * @next_touched: link in the list of entries with functions that change
- * @sample: one of the functions that change
- * @users: call sites
- * @touched: how many of these change
- * @touches: how often a tracer has been added to them or removed
+ * @plan: all zero, except during an update
+ * @users: number of functions
  * @index: its index in records, 0 for functions without an entry
- * @changes: which of changes[] they have
- * @by_filters: functions that change are looked up in filters
- * @moved: the jump has to be patched
- * @left: by call sites since the last sweep
- * @quiescing: left by call sites before the grace period that is going on
+ * @dirty: it still has to be led to @combo
+ * @abandoned: by a call site since the last sweep
+ * @quiescing: abandoned before the grace period that is going on
  */
 struct ftrace_mux_entry {
 	struct ftrace_mux_combo	*combo;
 	struct list_head	node;
-	struct ftrace_mux_entry	*next;
-	struct ftrace_mux_entry	*next_touched;
-	struct dyn_ftrace	*sample;
+	struct ftrace_mux_plan	plan;
 	unsigned int		users;
-	unsigned int		touched;
-	unsigned int		touches;
 	u16			index;
-	u8			changes;
-	bool			by_filters : 1;
-	bool			moved : 1;
-	bool			left : 1;
+	bool			dirty : 1;
+	bool			abandoned : 1;
 	bool			quiescing : 1;
 };
 
 struct ftrace_mux_chunk {
-	unsigned long		text;
 	DECLARE_BITMAP(used, FTRACE_MUX_CHUNK_ENTRIES);
 	struct ftrace_mux_entry	entry[FTRACE_MUX_CHUNK_ENTRIES];
 };
@@ -66,16 +73,15 @@ ftrace_mux_rec_entry(const struct dyn_ftrace *rec)
 	return rec->mux_entry ? ftrace_mux_entry_at(rec->mux_entry) : &ftrace_mux_no_entry;
 }
 
-unsigned long ftrace_mux_entry_addr(const struct ftrace_mux_entry *entry);
 struct ftrace_mux_entry *ftrace_mux_next_entry(unsigned int *index);
 
-/* All entries in use, in order of their addresses */
+/* All entries in use, in order of their indexes */
 #define for_each_ftrace_mux_entry(entry, pos)	\
 	for (pos = 1; (entry = ftrace_mux_next_entry(&(pos))); )
 
 struct ftrace_mux_entry *ftrace_mux_entry_for(const struct ftrace_mux_set *set);
 void ftrace_mux_entry_move(struct ftrace_mux_entry *entry, struct ftrace_mux_combo *combo);
 void ftrace_mux_entry_free(struct ftrace_mux_entry *entry);
-void ftrace_mux_patch_entries(void);
+void ftrace_mux_update_entries(void);
 
 #endif /* _KERNEL_TRACE_MUX_ENTRIES_H */

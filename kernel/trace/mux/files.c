@@ -6,7 +6,7 @@
  * default: the one set_ftrace_filter and set_ftrace_notrace write to. Reading
  * these two shows the filters of all tracers that may be the default. As long
  * as there is one such tracer, or none, all read and write as they do without
- * the multiplexer. See filters.c and write.c for what a write does.
+ * the multiplexer. See write.c and filters.c for what a write does.
  */
 #include <linux/cleanup.h>
 #include <linux/fs.h>
@@ -18,68 +18,10 @@
 
 #include "combinations.h"
 #include "entries.h"
-#include "files.h"
+#include "errors.h"
+#include "filters.h"
 #include "mux.h"
-
-/* Errors */
-
-static const char * const errors[] = {
-	[FTRACE_MUX_NO_NAME]	= "Name of a function tracer expected",
-	[FTRACE_MUX_NUL]	= "Name contains a NUL character",
-	[FTRACE_MUX_TOO_LONG]	= "Name is too long",
-	[FTRACE_MUX_UNKNOWN]	= "No function tracer of this name is registered",
-	[FTRACE_MUX_KERNEL]	= "The filter of this function tracer belongs to the kernel",
-	[FTRACE_MUX_NO_BRACKET]	= "Name of a function tracer and ] expected",
-};
-
-/**
- * ftrace_mux_log_error - explain in error_log why a write has failed
- * @tr: the trace instance of the file
- * @file: its name
- * @cmd: what was written
- * @error: what is wrong with it
- * @pos: where in @cmd
- *
- * Context: process context, may sleep.
- *
- * Return: the error code for the user.
- */
-int ftrace_mux_log_error(struct trace_array *tr, const char *file, const char *cmd,
-			 enum ftrace_mux_error error, int pos)
-{
-	tracing_log_err(tr, file, cmd, (const char **)errors, error, pos);
-
-	return error == FTRACE_MUX_KERNEL ? -EPERM : -EINVAL;
-}
-
-/**
- * ftrace_mux_find_user - look up a tracer whose filter belongs to the user
- * @tr: the trace instance
- * @wanted: the name of the tracer
- * @found: where to put the tracer
- *
- * Context: process context; ftrace_lock held.
- *
- * Return: FTRACE_MUX_OK, or what is wrong with the name.
- */
-enum ftrace_mux_error ftrace_mux_find_user(struct trace_array *tr, const char *wanted,
-					   struct ftrace_ops **found)
-{
-	char name[KSYM_SYMBOL_LEN];
-	struct ftrace_ops *ops;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	for_each_ftrace_mux_tracer(ops) {
-		if (ops->mux.tr != ftrace_mux_instance(tr) ||
-		    strcmp(ftrace_mux_name(ops, name, sizeof(name)), wanted))
-			continue;
-		*found = ops;
-		return ops->flags & FTRACE_OPS_FL_USER ? FTRACE_MUX_OK : FTRACE_MUX_KERNEL;
-	}
-
-	return FTRACE_MUX_UNKNOWN;
-}
+#include "write.h"
 
 /* function_tracers */
 
@@ -421,6 +363,25 @@ bool ftrace_mux_release_sections(struct ftrace_iterator *iter)
 	return true;
 }
 
+/* Open the filter of the default tracer */
+static int open_filter(struct trace_array *tr, int flag, struct file *file)
+{
+	struct ftrace_mux_writer *writer = NULL;
+	int ret;
+
+	if (file->f_mode & FMODE_WRITE) {
+		writer = ftrace_mux_new_writer(file->f_flags & O_TRUNC);
+		if (!writer)
+			return -ENOMEM;
+	}
+
+	ret = ftrace_mux_filter_open(tr, flag, file, writer);
+	if (ret)
+		kfree(writer);
+
+	return ret;
+}
+
 /**
  * ftrace_mux_regex_open - open set_ftrace_filter or set_ftrace_notrace
  * @tr: the trace instance of the file, NULL for the top one
@@ -454,7 +415,7 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 		if ((file->f_mode & (FMODE_READ | FMODE_WRITE)) == FMODE_READ)
 			ret = open_sections(tr, flag, file);
 		if (ret > 0)
-			ret = ftrace_mux_filter_open(tr, flag, file);
+			ret = open_filter(tr, flag, file);
 	}
 
 	if (ret)
@@ -466,7 +427,7 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 /* enabled_functions */
 
 /**
- * ftrace_mux_show_caller - show the trampoline that a function calls
+ * ftrace_mux_show_caller - show what a function calls
  * @m: where to
  * @rec: record of the function
  *
@@ -487,10 +448,9 @@ bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec)
 			   (void *)combo->ops[0]->func,
 			   (void *)ftrace_ops_get_func(combo->ops[0]));
 		ftrace_show_subops(m, combo->ops[0], rec);
-	} else if (combo->size) {
-		seq_puts(m, "\tmux: " FTRACE_MUX_TRAMPOLINE_SYM);
 	} else {
-		seq_printf(m, "\tmux: %ps", (void *)combo->tramp);
+		seq_puts(m, "\tmux: ");
+		arch_ftrace_mux_show_combo(m, combo);
 	}
 
 	return true;

@@ -15,7 +15,8 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "files.h"
+#include "errors.h"
+#include "filters.h"
 #include "mux.h"
 
 /*
@@ -332,14 +333,16 @@ static struct ftrace_ops *filter_owner(struct trace_array *tr, struct ftrace_ops
  * @tr: the trace instance of the file
  * @flag: as for ftrace_regex_open()
  * @file: the file
+ * @writer: what interprets writes to the file, NULL if it is only read; left to the
+ *	caller if this fails
  *
  * Context: process context, may sleep; ftrace_mux_files_mutex held.
  *
  * Return: 0, -ENOMEM.
  */
-int ftrace_mux_filter_open(struct trace_array *tr, int flag, struct file *file)
+int ftrace_mux_filter_open(struct trace_array *tr, int flag, struct file *file,
+			   struct ftrace_mux_writer *writer)
 {
-	struct ftrace_mux_writer *writer = NULL;
 	struct ftrace_iterator *iter;
 	struct ftrace_ops *ops;
 	struct seq_file *m;
@@ -348,20 +351,12 @@ int ftrace_mux_filter_open(struct trace_array *tr, int flag, struct file *file)
 
 	lockdep_assert_held(&ftrace_mux_files_mutex);
 
-	if (file->f_mode & FMODE_WRITE) {
-		writer = ftrace_mux_new_writer(file->f_flags & O_TRUNC);
-		if (!writer)
-			return -ENOMEM;
-	}
-
 	scoped_guard(mutex, &ftrace_lock)
 		ops = filter_owner(tr, ftrace_mux_get_default(tr), &seq);
 
 	ret = __ftrace_regex_open(tr, ops, flag, file);
-	if (ret) {
-		kfree(writer);
+	if (ret)
 		return ret;
-	}
 
 	m = file->private_data;
 	iter = file->f_mode & FMODE_READ ? m->private : file->private_data;

@@ -20,6 +20,7 @@
 #include <linux/slab.h>
 
 #include "check.h"
+#include "fault.h"
 #include "mux.h"
 
 static unsigned int cycles = 20;
@@ -34,7 +35,7 @@ MODULE_PARM_DESC(seed, "Seed of the random sequence of changes");
 #define NR_TRACERS	24
 #define NR_CALLBACKS	4
 /* More than have static IDs */
-#define NR_OVERRIDES	(FTRACE_MUX_STATIC_IDS + 3)
+#define NR_OVERRIDES	(CONFIG_FTRACE_MUX_STATIC_IDS + 3)
 
 /* The functions to be traced */
 
@@ -1246,7 +1247,7 @@ static void mux_test_no_memory(struct kunit *test)
 	test_no_memory(test, call);
 
 	/* With these, the trampolines of the others are made on demand */
-	for (int i = 0; i < FTRACE_MUX_STATIC_IDS; i++)
+	for (int i = 0; i < CONFIG_FTRACE_MUX_STATIC_IDS; i++)
 		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0x80, 0, 0));
 	test_no_memory(test, call);
 	expect_no_strays(test);

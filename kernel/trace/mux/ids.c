@@ -4,25 +4,24 @@
  *
  * A tracer gets the lowest free ID when it is registered, and keeps it. Direct calls,
  * of which there may be many, leave the IDs to the tracers of many functions. The masks
- * in the record of a function (struct dyn_ftrace) consist of these IDs. The tracers
- * with the lowest IDs have static trampolines for all of their combinations, which
- * find the ftrace_ops of an ID in a table. A tracer without an ID lacks only that:
- * its trampolines are made on demand.
+ * in the record of a function (struct dyn_ftrace) consist of these IDs. A tracer
+ * without an ID is found by its filter: see sets.c. An architecture may keep
+ * something ready for each combination of the lowest IDs.
  *
  * States of an ID
  *
  *	FREE	-> USED		in ftrace_startup(), before the ID is in a mask
  *	USED	-> RESTING	after the last call site has left for another
- *				trampoline. A task may still be in a static
- *				trampoline, about to call the tracer. It does so,
- *				as with any static ftrace_ops.
+ *				entry. A task may still be about to call the tracer.
+ *				It does so, as with any static ftrace_ops.
  *	RESTING -> USED		only for the same tracer
  *	RESTING -> FREE		after a grace period of Tasks RCU and of Tasks Rude
- *				RCU: no task can be in such a trampoline
+ *				RCU: no task can be about to call the tracer
  *	USED	-> FREE		at once, if ftrace has waited for this grace
  *				period when it has unregistered the tracer
  *
- * So no trampoline passes the ftrace_ops of one tracer to the function of another.
+ * So what is kept for an ID never passes the ftrace_ops of one tracer to the function
+ * of another.
  *
  * Protected by ftrace_lock.
  */
@@ -68,8 +67,6 @@ static void set_owner(unsigned int id, struct ftrace_ops *ops)
 	ids[id].ops = ops;
 	ids[id].used = ops;
 	ids[id].quiescing = false;
-	if (id < FTRACE_MUX_STATIC_IDS)
-		arch_ftrace_mux_set_ops(id, ops);
 }
 
 /**

@@ -4,8 +4,8 @@
  *
  * It shows for each tracer its ID, how many functions it traces, how these call
  * it, and which user of its name it is. It shows for each combination in use how
- * many functions have it, and whether its trampoline is static or on demand. All
- * numbers are counted when the file is read.
+ * many functions have it, and whether memory was allocated for its code (on_demand), or
+ * the kernel image has the code (static). All numbers are counted when the file is read.
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
@@ -14,8 +14,8 @@
 
 #include "combinations.h"
 #include "entries.h"
-#include "ids.h"
 #include "mux.h"
+#include "sets.h"
 
 /* Room for the line of a tracer or of a combination, and for a name in it */
 #define INFO_LINE	160
@@ -23,8 +23,8 @@
 
 /* How a function calls its tracers */
 enum dispatch {
-	DISPATCH_ALONE,		/* there is one, which its trampoline or a direct call reaches */
-	DISPATCH_EXACT,		/* a trampoline calls exactly these */
+	DISPATCH_ALONE,		/* there is one, and nothing else is called */
+	DISPATCH_EXACT,		/* exactly these are called */
 	DISPATCH_LIST,		/* ftrace_ops_list_func() */
 	NR_DISPATCH,
 };
@@ -192,7 +192,8 @@ static void show_graph_tracers(struct seq_file *m, struct ftrace_mux_combo *comb
 static void show_combination(struct seq_file *m, struct ftrace_mux_combo *combo,
 			     unsigned long users)
 {
-	seq_printf(m, "     %9lu  %-9s  %-4s ", users, combo->size ? "on_demand" : "static",
+	seq_printf(m, "     %9lu  %-9s  %-4s ", users,
+		   arch_ftrace_mux_combo_size(combo) ? "on_demand" : "static",
 		   combo->regs ? "regs" : "args");
 	for (unsigned int n = 0; n < combo->nr; n++) {
 		if (!list_empty(&combo->ops[n]->subop_list)) {
@@ -223,14 +224,15 @@ static void show_totals(struct seq_file *m, unsigned long list)
 	unsigned long entries = 0, trampolines = 0, bytes = 0;
 	struct ftrace_mux_combo *combo;
 	struct ftrace_mux_entry *entry;
-	unsigned int pos;
+	unsigned int pos, size;
 
 	for_each_ftrace_mux_entry(entry, pos)
 		entries++;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		trampolines += !!combo->size;
-		bytes += combo->size;
+		size = arch_ftrace_mux_combo_size(combo);
+		trampolines += !!size;
+		bytes += size;
 	}
 
 	seq_printf(m, "enabled %d\n", ftrace_mux_enabled);

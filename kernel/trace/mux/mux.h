@@ -38,7 +38,6 @@ bool ftrace_mux_prepare(void);
 void ftrace_mux_prepare_rec(struct dyn_ftrace *rec);
 void ftrace_mux_updated(void);
 void ftrace_mux_graph_changes(void);
-int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
 
 /* switch.c */
 
@@ -50,7 +49,6 @@ bool ftrace_mux_update_func(struct ftrace_ops *ops);
 
 void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
 void ftrace_mux_wait(struct ftrace_ops *ops);
-void ftrace_mux_request_sweep(void);
 
 /* combinations.c */
 
@@ -248,11 +246,6 @@ static inline void ftrace_mux_updated(void) { }
 static inline void ftrace_mux_graph_changes(void) { }
 static inline void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_combo_set_calls(struct ftrace_ops *ops, bool silent) { }
-static inline int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value,
-					 char *name)
-{
-	return -ERANGE;
-}
 
 static inline bool
 ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,

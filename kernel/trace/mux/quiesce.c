@@ -2,12 +2,12 @@
 /*
  * Function tracer multiplexer: what updates leave behind, and when it is freed.
  *
- * A task may be at an entry, in a trampoline, or in a callback after no call site
- * leads there any more. Nobody is after a grace period of Tasks RCU and of Tasks
+ * A task may be at an entry, among the calls of a combination, or in a callback after no
+ * call site leads there any more. Nobody is after a grace period of Tasks RCU and of Tasks
  * Rude RCU that started later. Until then
  *
- *  - an entry without call sites, a combination without entries and its trampoline
- *    are not freed, nor used for something else (updates.c, "Late callers")
+ *  - an entry without call sites, and a combination without entries, are not freed, nor
+ *    used for something else (updates.c, "Late callers")
  *  - an ID is not given to another tracer (ids.c)
  *  - an ftrace_ops is not freed.
  *
@@ -29,10 +29,11 @@
 #include "entries.h"
 #include "ids.h"
 #include "mux.h"
+#include "quiesce.h"
 
 /*
- * Delay between an update and the sweep that frees unused entries and trampolines: one grace
- * period serves many updates.
+ * Delay between an update and the sweep that frees unused entries and combinations: one
+ * grace period serves many updates.
  */
 #define MUX_SWEEP_DELAY		(5 * HZ)
 
@@ -78,14 +79,14 @@ static bool start_quiescing(void)
 	needs_grace = false;
 
 	for_each_ftrace_mux_entry(entry, pos) {
-		entry->quiescing = entry->left || !entry->users;
-		entry->left = false;
+		entry->quiescing = entry->abandoned || !entry->users;
+		entry->abandoned = false;
 		found |= entry->quiescing;
 	}
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		found |= combo->left || list_empty(&combo->entries);
-		combo->left = false;
+		found |= combo->unused || list_empty(&combo->entries);
+		combo->unused = false;
 	}
 
 	sweeping = found;
@@ -104,12 +105,12 @@ static void reap(void)
 		if (!entry->quiescing)
 			continue;
 		entry->quiescing = false;
-		if (!entry->users && !entry->left)
+		if (!entry->users && !entry->abandoned)
 			ftrace_mux_entry_free(entry);
 	}
 
 	list_for_each_entry_safe(combo, next, &ftrace_mux_combos, node) {
-		if (list_empty(&combo->entries) && !combo->left)
+		if (list_empty(&combo->entries) && !combo->unused)
 			ftrace_mux_combo_free(combo);
 	}
 
@@ -159,7 +160,7 @@ static void free_combos_of(struct ftrace_ops *ops)
 				ftrace_mux_entry_free(entry);
 		}
 
-		/* Leak the trampoline: a call site leads to it */
+		/* Leak the combination: a call site leads to it */
 		if (!WARN_ON_ONCE(!list_empty(&combo->entries)))
 			ftrace_mux_combo_free(combo);
 	}

@@ -9,10 +9,9 @@
 #include <linux/kstrtox.h>
 #include <linux/sysctl.h>
 
-#include "combinations.h"
 #include "mux.h"
 
-/* Whether call sites use the trampolines */
+/* Whether call sites use entries */
 int ftrace_mux_enabled = 1;
 EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_enabled);
 

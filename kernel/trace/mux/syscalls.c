@@ -7,11 +7,9 @@
  * symbol, __do_sys_getpid, and that is the one kallsyms gives for its address. A
  * filter that a user types finds the wrapper by each of these names.
  */
-#include <linux/ftrace.h>
+#include <linux/ftrace_mux_arch.h>
 #include <linux/kallsyms.h>
 #include <linux/string.h>
-
-#include <asm/ftrace_mux.h>
 
 #include "mux.h"
 

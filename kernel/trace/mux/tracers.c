@@ -13,9 +13,9 @@
 #include <linux/seq_file.h>
 #include <linux/stringhash.h>
 
-#include "combinations.h"
 #include "ids.h"
 #include "mux.h"
+#include "sets.h"
 
 /* All registered tracers, in order of registration */
 LIST_HEAD(ftrace_mux_tracers);
@@ -129,6 +129,8 @@ static bool has_private_filter(struct ftrace_ops *ops)
  * it was chosen to be the default.
  *
  * Context: ftrace_lock held.
+ *
+ * Return: true if it is.
  */
 bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr)
 {
@@ -239,7 +241,10 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 	def = ftrace_mux_get_default(tr);
 	list_add_tail(&ops->mux.node, &ftrace_mux_tracers);
 
-	/* One that is registered again is the default if it was, and no other has become it */
+	/*
+	 * A tracer that is registered again becomes the default again, unless another tracer
+	 * was made the default meanwhile.
+	 */
 	if (ops->mux.held && (!ops->mux.is_default || def)) {
 		ops->mux.is_default = false;
 		ops->mux.chosen = false;

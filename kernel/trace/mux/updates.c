@@ -2,11 +2,11 @@
 /*
  * Function tracer multiplexer: which entry each call site calls.
  *
- * If all functions of an entry get one more tracer, or lose one, the jump is
- * patched: the entry moves to another combination as a whole. If only some of them
- * do, their call sites are patched to an entry of their new combination. So the
- * call site of a function is patched only if its own tracers change, and if the
- * functions that it shares an entry with do not change likewise.
+ * If all functions of an entry get one more tracer, or lose one, the entry moves to
+ * another combination as a whole. If only some of them do, their call sites are
+ * patched to call an entry of their new combination. So the call site of a function is
+ * patched only if its own tracers change, and if the functions that it shares an entry
+ * with do not change likewise.
  *
  * An update has these steps, all of them under one hold of ftrace_lock:
  *
@@ -14,8 +14,8 @@
  *     each entry how many of its functions change, and which tracers they get or
  *     lose.
  *  2. ftrace_mux_prepare() moves the entries of which all functions change in the
- *     same way, finds entries for the other functions, and patches the jumps. All
- *     memory is allocated here.
+ *     same way, and finds entries for the other functions. All memory is allocated
+ *     here.
  *  3. ftrace patches call sites. target() says which entry a function has from now
  *     on. It gives the same answer however often it is asked.
  *  4. ftrace_mux_updated() ends the update.
@@ -30,10 +30,10 @@
  *
  * Late callers
  *
- * A task may have executed the call of an entry, or be in a trampoline, when the
- * call site is patched to another entry. It calls the tracers that the function had
- * before. Without the multiplexer, this happens to functions with a single tracer:
- * for others, ftrace_ops_list_func() tests the filters.
+ * A task may have executed the call of an entry, or be among the calls of its
+ * combination, when the call site is patched to call another entry. It calls the tracers
+ * that the function had before. Without the multiplexer, this happens to functions with a
+ * single tracer: for others, ftrace_ops_list_func() tests the filters.
  *
  * If the old entry then moved to a combination with a new tracer, the task could
  * call it for a function that it does not want; livepatch would redirect the task to
@@ -51,6 +51,8 @@
 #include "combinations.h"
 #include "entries.h"
 #include "mux.h"
+#include "quiesce.h"
+#include "sets.h"
 
 /* An entry with less call sites is not moved if there is one to merge it with */
 #define MUX_MERGE_USERS		16
@@ -58,48 +60,51 @@
 /* Different changes of tracers in one update */
 #define MUX_MAX_CHANGES		8
 
-/* What happens to tracers in this update */
-static struct mux_change {
+/* A tracer is added to functions, or removed */
+struct mux_change {
 	struct ftrace_ops	*ops;
 	bool			add;
-} changes[MUX_MAX_CHANGES];
-static unsigned int nr_changes;
+};
 
-/* What ftrace_mux_rec_touch() was called for last */
-static struct {
-	struct ftrace_ops	*ops;
-	bool			add;
-	bool			modify;
-	u16			index;
-	struct ftrace_mux_entry	*entry;
-} touching;
-
-static struct ftrace_mux_entry *touched_entries;
-
-/*
- * Any function may change: target() goes by the filters. If not, only the functions that
- * have been touched change.
+/**
+ * struct mux_update - an update of call sites
+ * @changes: the changes of tracers
+ * @nr_changes: their number
+ * @last: what __ftrace_mux_rec_touch() was called for last
+ * @planned: the entries with functions that change, by plan.link
+ * @all_by_filters: any function may change: target() goes by the filters. If not, only
+ *	the functions that have been touched change.
+ * @prepared: target() gives final answers, and keeps the last one in @rec and @target
+ * @rec: what target() was asked for last
+ * @target: what it has answered
+ * @set: the tracers of a function
  */
-static bool all_by_filters;
+struct mux_update {
+	struct mux_change		changes[MUX_MAX_CHANGES];
+	unsigned int			nr_changes;
+	struct {
+		struct ftrace_ops	*ops;
+		bool			add;
+		bool			modify;
+		u16			index;
+		struct ftrace_mux_entry	*entry;
+	} last;
+	struct ftrace_mux_entry		*planned;
+	bool				all_by_filters;
+	bool				prepared;
+	struct dyn_ftrace		*rec;
+	struct ftrace_mux_entry		*target;
+	struct ftrace_mux_set		set;
+};
 
-/*
- * What target() has answered last. In an update, it is asked several times for each
- * function, one after the other.
- */
-static struct {
-	bool			updating;
-	struct dyn_ftrace	*rec;
-	struct ftrace_mux_entry	*entry;
-} answer;
+/* There is one update at a time, from the first record that changes on */
+static struct mux_update update;
 
-/* An update could not get memory for all functions */
+/* The last update had no memory for some functions: the next one tries again */
 static bool no_memory;
 
 /* Several graph tracers were told apart at the last update */
 static bool had_graph_sets;
-
-/* Where the tracers of a function, or of an entry, are put together */
-static struct ftrace_mux_set scratch;
 
 /* Which entry a function has from now on */
 
@@ -109,78 +114,62 @@ static bool is_direct(const struct dyn_ftrace *rec)
 	return rec->flags & FTRACE_FL_DIRECT && ftrace_rec_count(rec) == 1;
 }
 
-static struct ftrace_mux_entry *find_by_filters(struct dyn_ftrace *rec)
+static struct ftrace_mux_entry *find_by_filters(struct mux_update *u, struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_combo *combo;
 
-	if (!ftrace_mux_collect(rec, &scratch) || !scratch.nr)
+	if (!ftrace_mux_collect(rec, &u->set) || !u->set.nr)
 		return NULL;
 
-	combo = ftrace_mux_combo_find(&scratch);
+	combo = ftrace_mux_combo_find(&u->set);
 	if (!combo)
 		return NULL;
 
 	return list_first_entry_or_null(&combo->entries, struct ftrace_mux_entry, node);
 }
 
-/* Have an entry ready for what find_by_filters() looks for */
-static void prepare_by_filters(struct dyn_ftrace *rec)
-{
-	/* ftrace does not patch the disabled ones: see skip_record() */
-	if (!ftrace_rec_count(rec) || is_direct(rec) ||
-	    (rec->flags & FTRACE_FL_DISABLED && !(rec->flags & FTRACE_FL_ENABLED)))
-		return;
-
-	if (!ftrace_mux_collect(rec, &scratch) || !scratch.nr)
-		return;
-
-	if (!ftrace_mux_entry_for(&scratch))
-		no_memory = true;
-}
-
-/* A function without an entry has the tracer that has come, if it is the only one */
+/*
+ * Whether the tracers of @rec, which has @entry, are looked up in filters. A function
+ * without an entry is not looked up if it has one tracer: that is the one that has been added.
+ */
 static bool is_by_filters(const struct ftrace_mux_entry *entry, const struct dyn_ftrace *rec)
 {
-	return entry->by_filters || (entry == &ftrace_mux_no_entry && ftrace_rec_count(rec) != 1);
+	return entry->plan.by_filters ||
+	       (entry == &ftrace_mux_no_entry && ftrace_rec_count(rec) != 1);
 }
 
-static struct ftrace_mux_entry *find_target(struct dyn_ftrace *rec)
+static struct ftrace_mux_entry *find_target(struct mux_update *u, struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_entry *entry = ftrace_mux_rec_entry(rec);
 
 	if (!ftrace_mux_enabled || !ftrace_rec_count(rec) || is_direct(rec))
 		return NULL;
 
-	if (all_by_filters || (entry->touched && is_by_filters(entry, rec)))
-		return find_by_filters(rec);
+	if (u->all_by_filters || (entry->plan.functions && is_by_filters(entry, rec)))
+		return find_by_filters(u, rec);
 
-	if (entry->touched)
-		entry = entry->next;
+	if (entry->plan.functions)
+		entry = entry->plan.next;
 
 	return entry == &ftrace_mux_no_entry ? NULL : entry;
 }
 
 /*
- * The entry that @rec has after the update, NULL if none. Do not ask after
- * ftrace_mux_rec_move(): the new entry may change in this update, too.
+ * The entry that @rec has after the update, NULL if none. ftrace asks several times for
+ * each function, one after the other. Do not ask after ftrace_mux_rec_move(): the new
+ * entry may change in this update, too.
  */
-static struct ftrace_mux_entry *target(struct dyn_ftrace *rec)
+static struct ftrace_mux_entry *target(struct mux_update *u, struct dyn_ftrace *rec)
 {
-	if (!answer.updating)
-		return find_target(rec);
+	if (!u->prepared)
+		return find_target(u, rec);
 
-	if (answer.rec != rec) {
-		answer.entry = find_target(rec);
-		answer.rec = rec;
+	if (u->rec != rec) {
+		u->target = find_target(u, rec);
+		u->rec = rec;
 	}
 
-	return answer.entry;
-}
-
-static void start_answers(bool updating)
-{
-	answer.updating = updating;
-	answer.rec = NULL;
+	return u->target;
 }
 
 /**
@@ -193,7 +182,7 @@ static void start_answers(bool updating)
  */
 enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_entry *entry = target(rec);
+	struct ftrace_mux_entry *entry = target(&update, rec);
 
 	lockdep_assert_held(&ftrace_lock);
 
@@ -209,16 +198,16 @@ enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec)
  *
  * Context: ftrace_lock held.
  *
- * Return: address of its entry; 0 if it has none, which means that it does not call
+ * Return: the address for its entry; 0 if it has none, which means that it does not call
  * the multiplexer.
  */
 unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_entry *entry = target(rec);
+	struct ftrace_mux_entry *entry = target(&update, rec);
 
 	lockdep_assert_held(&ftrace_lock);
 
-	return entry ? ftrace_mux_entry_addr(entry) : 0;
+	return entry ? arch_ftrace_mux_entry_addr(entry->index) : 0;
 }
 
 /**
@@ -237,7 +226,7 @@ void ftrace_mux_rec_leave(struct dyn_ftrace *rec)
 		return;
 
 	entry->users--;
-	entry->left = true;
+	entry->abandoned = true;
 	ftrace_mux_request_sweep();
 	rec->mux_entry = 0;
 }
@@ -250,7 +239,7 @@ void ftrace_mux_rec_leave(struct dyn_ftrace *rec)
  */
 void ftrace_mux_rec_move(struct dyn_ftrace *rec)
 {
-	struct ftrace_mux_entry *entry = target(rec);
+	struct ftrace_mux_entry *entry = target(&update, rec);
 
 	lockdep_assert_held(&ftrace_lock);
 
@@ -274,44 +263,45 @@ void ftrace_mux_rec_move(struct dyn_ftrace *rec)
 
 /* Step 1: what changes */
 
-/* The mask of a change in the entries that have it, 0 if there are too many */
-static unsigned int change_mask(struct ftrace_ops *ops, bool add)
+/* The bit of a change in the masks of plans, 0 if there are too many changes */
+static unsigned int plan_bit(struct mux_update *u, struct ftrace_ops *ops, bool add)
 {
-	for (unsigned int n = 0; n < nr_changes; n++) {
-		if (changes[n].ops == ops && changes[n].add == add)
+	for (unsigned int n = 0; n < u->nr_changes; n++) {
+		if (u->changes[n].ops == ops && u->changes[n].add == add)
 			return BIT(n);
 	}
 
-	if (nr_changes == MUX_MAX_CHANGES) {
+	if (u->nr_changes == MUX_MAX_CHANGES) {
 		ftrace_check_all = true;
 		return 0;
 	}
 
-	changes[nr_changes].ops = ops;
-	changes[nr_changes].add = add;
+	u->changes[u->nr_changes].ops = ops;
+	u->changes[u->nr_changes].add = add;
 
-	return BIT(nr_changes++);
+	return BIT(u->nr_changes++);
 }
 
-static noinline bool start_touching(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add)
+static noinline bool start_touching(struct mux_update *u, struct ftrace_ops *ops,
+				    struct dyn_ftrace *rec, bool add)
 {
 	struct ftrace_mux_entry *entry = ftrace_mux_rec_entry(rec);
 
 	if (!ftrace_enabled)
 		return false;
 
-	if (!entry->touches) {
-		entry->next_touched = touched_entries;
-		touched_entries = entry;
+	if (!entry->plan.changes) {
+		entry->plan.link = u->planned;
+		u->planned = entry;
 	}
-	entry->changes |= change_mask(ops, add);
-	entry->sample = rec;
+	entry->plan.mask |= plan_bit(u, ops, add);
+	entry->plan.sample = rec;
 
-	touching.ops = ops;
-	touching.add = add;
-	touching.index = rec->mux_entry;
-	touching.modify = add && ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT);
-	touching.entry = entry;
+	u->last.ops = ops;
+	u->last.add = add;
+	u->last.index = rec->mux_entry;
+	u->last.modify = add && ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT);
+	u->last.entry = entry;
 
 	return true;
 }
@@ -330,15 +320,17 @@ static noinline bool start_touching(struct ftrace_ops *ops, struct dyn_ftrace *r
 bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
 			    bool again)
 {
+	struct mux_update *u = &update;
+
 	/* It is the same change, and often the same entry, for all functions of a tracer */
-	if ((touching.ops != ops || touching.add != add ||
-	     touching.index != rec->mux_entry) && !start_touching(ops, rec, add))
+	if ((u->last.ops != ops || u->last.add != add || u->last.index != rec->mux_entry) &&
+	    !start_touching(u, ops, rec, add))
 		return false;
 
-	touching.entry->touches++;
-	touching.entry->touched += !again;
+	u->last.entry->plan.changes++;
+	u->last.entry->plan.functions += !again;
 	/* If the entry moves, ftrace_check_record() does not do this */
-	if (touching.modify)
+	if (u->last.modify)
 		rec->flags |= FTRACE_FL_MODIFIED;
 
 	return true;
@@ -346,46 +338,88 @@ bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool
 
 /* Step 2: get ready */
 
-/*
- * Functions without an entry have no tracer but the one that comes, or are looked up.
- * They get none for a stub, which is never called, and none for a direct call alone.
- */
-static bool first_set(struct ftrace_mux_set *set)
+/* An entry for @set. Without memory for it, its functions use the list of all. */
+static struct ftrace_mux_entry *entry_for(const struct ftrace_mux_set *set)
 {
-	if (!is_power_of_2(ftrace_mux_no_entry.changes))
-		return false;
+	struct ftrace_mux_entry *entry = ftrace_mux_entry_for(set);
 
-	set->ops[0] = changes[ilog2(ftrace_mux_no_entry.changes)].ops;
-	set->nr = !(set->ops[0]->flags & (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_DIRECT));
-	set->graph = 0;
+	if (!entry) {
+		no_memory = true;
+		ftrace_mux_request_sweep();
+	}
 
-	return changes[ilog2(ftrace_mux_no_entry.changes)].add;
+	return entry;
+}
+
+/* Have an entry ready for what find_by_filters() looks for */
+static void prepare_by_filters(struct mux_update *u, struct dyn_ftrace *rec)
+{
+	/* ftrace does not patch the disabled ones: see skip_record() */
+	if (!ftrace_rec_count(rec) || is_direct(rec) ||
+	    (rec->flags & FTRACE_FL_DISABLED && !(rec->flags & FTRACE_FL_ENABLED)))
+		return;
+
+	if (ftrace_mux_collect(rec, &u->set) && u->set.nr)
+		entry_for(&u->set);
 }
 
 /*
- * The tracers of the functions of @entry that are touched, after the update. They
- * have had the same ones. If none of the changes misses any of the functions, they
- * still have, and one of them stands for all.
+ * The tracers, after the update, of the functions that have no entry and get their first
+ * tracer. They get no entry for a stub, which is never called, and none for a direct
+ * call alone: the set is empty.
  */
-static bool next_set(const struct ftrace_mux_entry *entry, struct ftrace_mux_set *set)
+static bool first_set(struct mux_update *u, struct ftrace_mux_set *set)
 {
-	unsigned long mask = entry->changes;
-	unsigned int n;
+	unsigned int mask = ftrace_mux_no_entry.plan.mask;
+	struct mux_change *change;
 
-	if (entry->touches != entry->touched * hweight8(entry->changes))
+	if (!mask || mask & (mask - 1))
 		return false;
 
+	change = &u->changes[__ffs(mask)];
+	set->ops[0] = change->ops;
+	set->nr = !(change->ops->flags & (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_DIRECT));
+	set->graph = 0;
+
+	return change->add;
+}
+
+/* Whether the functions of @entry that change do not all change in the same way */
+static bool changes_differ(const struct mux_update *u, const struct ftrace_mux_entry *entry)
+{
+	const struct ftrace_mux_plan *plan = &entry->plan;
+	unsigned long mask = plan->mask;
+	unsigned int n;
+
+	if (plan->changes != plan->functions * hweight8(plan->mask))
+		return true;
+
 	/* Which of several graph tracers a function has is in their filters */
-	for_each_set_bit(n, &mask, nr_changes) {
-		if (changes[n].ops == ftrace_mux_graph_manager())
-			return false;
+	for_each_set_bit(n, &mask, u->nr_changes) {
+		if (u->changes[n].ops == ftrace_mux_graph_manager())
+			return true;
 	}
 
-	if (entry == &ftrace_mux_no_entry)
-		return first_set(set);
+	return false;
+}
 
-	/* If a direct call is all that is left, the function may need no entry */
-	return ftrace_mux_collect(entry->sample, set) &&
+/*
+ * Finds the tracers, after the update, of the functions of @entry that change. These
+ * had the same tracers. If all of them have all of the changes, they have the
+ * same tracers again, and one of the functions stands for all. Returns false if
+ * each function has to be looked up in filters.
+ */
+static bool next_set(struct mux_update *u, const struct ftrace_mux_entry *entry,
+		     struct ftrace_mux_set *set)
+{
+	if (changes_differ(u, entry))
+		return false;
+
+	if (entry == &ftrace_mux_no_entry)
+		return first_set(u, set);
+
+	/* If a direct call is all that remains, the function may need no entry */
+	return ftrace_mux_collect(entry->plan.sample, set) &&
 	       (set->nr != 1 || !(set->ops[0]->flags & FTRACE_OPS_FL_DIRECT));
 }
 
@@ -396,18 +430,18 @@ static bool wants_all(struct ftrace_ops *ops)
 }
 
 /* Whether late callers of @entry may see its changes */
-static bool late_callers_agree(const struct ftrace_mux_entry *entry)
+static bool late_callers_agree(const struct mux_update *u, const struct ftrace_mux_entry *entry)
 {
-	unsigned long mask = entry->changes;
+	unsigned long mask = entry->plan.mask;
 	unsigned int n;
 
-	if (!entry->left && !entry->quiescing)
+	if (!entry->abandoned && !entry->quiescing)
 		return true;
 
-	for_each_set_bit(n, &mask, nr_changes) {
-		struct ftrace_ops *ops = changes[n].ops;
+	for_each_set_bit(n, &mask, u->nr_changes) {
+		struct ftrace_ops *ops = u->changes[n].ops;
 
-		if (changes[n].add ? !wants_all(ops) : ops->flags & FTRACE_OPS_FL_ENABLED)
+		if (u->changes[n].add ? !wants_all(ops) : ops->flags & FTRACE_OPS_FL_ENABLED)
 			return false;
 	}
 
@@ -415,11 +449,12 @@ static bool late_callers_agree(const struct ftrace_mux_entry *entry)
 }
 
 /* Move all functions of @entry to the combination of @set, if that is right */
-static bool move_entry(struct ftrace_mux_entry *entry, const struct ftrace_mux_set *set)
+static bool move_entry(struct mux_update *u, struct ftrace_mux_entry *entry,
+		       const struct ftrace_mux_set *set)
 {
 	struct ftrace_mux_combo *combo;
 
-	if (entry->touched != entry->users || !late_callers_agree(entry))
+	if (entry->plan.functions != entry->users || !late_callers_agree(u, entry))
 		return false;
 
 	combo = ftrace_mux_combo_get(set);
@@ -427,65 +462,94 @@ static bool move_entry(struct ftrace_mux_entry *entry, const struct ftrace_mux_s
 		return false;
 
 	ftrace_mux_entry_move(entry, combo);
+	/* The combination that it leaves may have no other entry */
+	ftrace_mux_request_sweep();
 
 	return true;
 }
 
 /* Have entries ready for all functions that are looked up in filters */
-static void prepare_recs(void)
+static void prepare_recs(struct mux_update *u)
 {
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		if (all_by_filters || is_by_filters(ftrace_mux_rec_entry(rec), rec))
-			prepare_by_filters(rec);
+		if (u->all_by_filters || is_by_filters(ftrace_mux_rec_entry(rec), rec))
+			prepare_by_filters(u, rec);
 		cond_resched();
 	}
+}
+
+/* Move the entries that can move. The functions of the others need other entries. */
+static bool plan_moves(struct mux_update *u)
+{
+	bool sites = false;
+
+	for (struct ftrace_mux_entry *entry = u->planned; entry; entry = entry->plan.link) {
+		struct ftrace_mux_plan *plan = &entry->plan;
+
+		plan->next = NULL;
+		plan->by_filters = !next_set(u, entry, &u->set);
+		if (!plan->by_filters && entry != &ftrace_mux_no_entry && u->set.nr &&
+		    (ftrace_mux_combo_equals(entry->combo, &u->set) ||
+		     move_entry(u, entry, &u->set)))
+			plan->next = entry;
+		sites |= !plan->next;
+	}
+
+	return sites;
+}
+
+/* Find entries for the functions that change, and whose entry stays where it is */
+static void plan_sites(struct mux_update *u)
+{
+	bool by_filters = false;
+
+	for (struct ftrace_mux_entry *entry = u->planned; entry; entry = entry->plan.link) {
+		struct ftrace_mux_plan *plan = &entry->plan;
+
+		/* Of functions without an entry, is_by_filters() may be true of some */
+		by_filters |= plan->by_filters || entry == &ftrace_mux_no_entry;
+		if (plan->next || plan->by_filters || !next_set(u, entry, &u->set) ||
+		    !u->set.nr)
+			continue;
+		plan->next = entry_for(&u->set);
+	}
+
+	if (by_filters)
+		prepare_recs(u);
 }
 
 /*
  * Say where the functions of each entry go. First the entries that move: others may
  * go to what these are afterwards. Returns true if call sites have to be patched.
  */
-static bool plan_entries(void)
+static bool plan_update(struct mux_update *u)
 {
-	bool sites = false, by_filters = false;
-	struct ftrace_mux_entry *entry;
+	if (!u->planned)
+		return true;
 
-	for (entry = touched_entries; entry; entry = entry->next_touched) {
-		entry->next = NULL;
-		entry->by_filters = !next_set(entry, &scratch);
-		/* Functions without an entry tell on their own */
-		by_filters |= entry->by_filters || entry == &ftrace_mux_no_entry;
-		if (entry->by_filters || entry == &ftrace_mux_no_entry || !scratch.nr)
-			continue;
-		if (ftrace_mux_set_equals(&scratch, entry->combo) || move_entry(entry, &scratch))
-			entry->next = entry;
-	}
+	if (!plan_moves(u))
+		return false;
 
-	for (entry = touched_entries; entry; entry = entry->next_touched) {
-		if (entry->next)
-			continue;
-		sites = true;
-		if (entry->by_filters || !next_set(entry, &scratch) || !scratch.nr)
-			continue;
-		entry->next = ftrace_mux_entry_for(&scratch);
-		if (!entry->next)
-			no_memory = true;
-	}
+	plan_sites(u);
 
-	if (by_filters)
-		prepare_recs();
+	return true;
+}
 
-	return sites;
+static void start_answers(struct mux_update *u)
+{
+	ftrace_mux_update_entries();
+	u->prepared = true;
+	u->rec = NULL;
 }
 
 /**
  * ftrace_mux_prepare - call sites are about to be updated
  *
- * Has entries and trampolines ready, and moves entries.
+ * Has entries and combinations ready, and moves entries.
  *
  * Context: process context, may sleep; ftrace_lock held.
  *
@@ -493,6 +557,7 @@ static bool plan_entries(void)
  */
 bool ftrace_mux_prepare(void)
 {
+	struct mux_update *u = &update;
 	bool sites = true;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -504,18 +569,17 @@ bool ftrace_mux_prepare(void)
 	if (!ftrace_mux_enabled)
 		return true;
 
-	all_by_filters = ftrace_check_all;
-	if (all_by_filters)
-		prepare_recs();
+	u->all_by_filters = ftrace_check_all;
+	if (u->all_by_filters)
+		prepare_recs(u);
 	else
-		sites = plan_entries();
-	ftrace_mux_patch_entries();
-	start_answers(true);
+		sites = plan_update(u);
+	start_answers(u);
 
 	if (no_memory)
 		pr_warn_once("ftrace: no memory for the tracers of some functions, which use the list of all\n");
 
-	return sites || !touched_entries;
+	return sites;
 }
 
 /**
@@ -527,15 +591,16 @@ bool ftrace_mux_prepare(void)
  */
 void ftrace_mux_prepare_rec(struct dyn_ftrace *rec)
 {
+	struct mux_update *u = &update;
+
 	lockdep_assert_held(&ftrace_lock);
 
 	if (!ftrace_mux_enabled || !ftrace_enabled)
 		return;
 
-	all_by_filters = true;
-	prepare_by_filters(rec);
-	ftrace_mux_patch_entries();
-	start_answers(true);
+	u->all_by_filters = true;
+	prepare_by_filters(u, rec);
+	start_answers(u);
 }
 
 /* Step 4: done */
@@ -547,23 +612,22 @@ void ftrace_mux_prepare_rec(struct dyn_ftrace *rec)
  */
 void ftrace_mux_updated(void)
 {
-	struct ftrace_mux_entry *entry;
+	struct ftrace_mux_entry *entry, *next;
+	struct mux_update *u = &update;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	for (; touched_entries; touched_entries = entry) {
-		entry = touched_entries->next_touched;
-		touched_entries->next = NULL;
-		touched_entries->sample = NULL;
-		touched_entries->touched = 0;
-		touched_entries->touches = 0;
-		touched_entries->changes = 0;
-		touched_entries->by_filters = false;
+	for (entry = u->planned; entry; entry = next) {
+		next = entry->plan.link;
+		memset(&entry->plan, 0, sizeof(entry->plan));
 	}
-	nr_changes = 0;
-	touching.ops = NULL;
-	all_by_filters = false;
-	start_answers(false);
+
+	u->planned = NULL;
+	u->nr_changes = 0;
+	u->last.ops = NULL;
+	u->all_by_filters = false;
+	u->prepared = false;
+	u->rec = NULL;
 }
 
 /**

@@ -24,8 +24,10 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "files.h"
+#include "errors.h"
+#include "filters.h"
 #include "mux.h"
+#include "write.h"
 
 enum line_state {
 	LINE_START,

@@ -7,7 +7,8 @@
  *   ftrace_64.o    of the stock kernel; each of its symbols begins with stock_
  *   ftrace_64.o    of the patched kernel: the static trampolines, and the template of
  *                  those on demand
- *   ftrace_mux.o   of the patched kernel: what writes entries, calls and trampolines
+ *   ftrace_mux_code.o
+ *                  of the patched kernel: what writes entries, calls and trampolines
  *
  * The list of all tracers, through which several tracers are called on the stock kernel,
  * is not here: it is a part of the tracing core, which no program can contain.
@@ -36,6 +37,7 @@
 #define MAX_CALLBACKS	8
 
 #define INSN_SIZE	5
+#define ENTRY_SIZE	8
 #define CALL_OPCODE	0xe8
 #define JMP_OPCODE	0xe9
 #define RET_OPCODE	0xc3
@@ -64,7 +66,7 @@ static struct ftrace_ops ops[MAX_CALLBACKS];
 /* What ftrace_64.o of the stock kernel refers to */
 long stock_function_trace_op, stock_pcpu_hot, stock_ftrace_return_to_handler;
 
-/* What ftrace_64.o and ftrace_mux.o of the patched kernel refer to */
+/* What ftrace_64.o and ftrace_mux_code.o of the patched kernel refer to */
 long function_trace_op, pcpu_hot, ftrace_return_to_handler;
 
 /* No feature is set, and the system boots: then code is not patched with breakpoints */
@@ -282,12 +284,12 @@ static unsigned long create_mux(unsigned int nr)
 	unsigned int size;
 
 	if (nr <= FTRACE_MUX_STATIC_IDS)
-		return arch_ftrace_mux_caller((1U << nr) - 1, false);
+		return ftrace_mux_static_tramp((1U << nr) - 1, false);
 
 	for (unsigned int i = 0; i < nr; i++)
 		callbacks[i] = (struct ftrace_mux_call){ .func = empty_callback, .arg = &ops[i] };
 
-	return arch_ftrace_mux_create(callbacks, nr, false, &size);
+	return ftrace_mux_create_tramp(callbacks, nr, false, &size);
 }
 
 /* Let a trampoline call @func, as often as it calls anything */
@@ -305,19 +307,17 @@ static void set_callbacks(const struct variant *v, ftrace_func_t func)
 		return;
 	}
 
-	arch_ftrace_mux_begin();
 	for (unsigned int i = 0; i < v->nr; i++)
-		arch_ftrace_mux_set_call(v->tramp, v->nr, i, false, func);
-	arch_ftrace_mux_end();
+		ftrace_mux_write_call(v->tramp, v->nr, i, false, func);
 }
 
 /* The stock trampoline is called by the call site, ours by way of an entry */
 static void create(void)
 {
-	unsigned long entry = arch_ftrace_mux_alloc_entries();
+	unsigned long entry = (unsigned long)ftrace_mux_alloc_code(1);
 
 	for (unsigned int i = 0; i < FTRACE_MUX_STATIC_IDS; i++)
-		arch_ftrace_mux_set_ops(i, i < MAX_CALLBACKS ? &ops[i] : NULL);
+		ftrace_mux_set_static_arg(i, i < MAX_CALLBACKS ? &ops[i] : NULL);
 
 	for (struct variant *v = variants; v < variants + ARRAY_SIZE(variants); v++) {
 		if (!v->nr)
@@ -326,9 +326,9 @@ static void create(void)
 		v->callee = (void *)v->tramp;
 		if (v->stock)
 			continue;
-		arch_ftrace_mux_set_entry(entry, v->tramp);
+		ftrace_mux_write_entry(entry, v->tramp);
 		v->callee = (void *)entry;
-		entry += FTRACE_MUX_ENTRY_SIZE;
+		entry += ENTRY_SIZE;
 	}
 }
 

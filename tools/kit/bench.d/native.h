@@ -17,11 +17,12 @@ struct ftrace_regs {
 	struct user_regs_struct	regs;
 };
 
-/* What ftrace_mux.o of the patched kernel offers. tools/include lacks this attribute. */
+/* What ftrace_mux_code.o of the patched kernel offers. tools/include lacks this attribute. */
 #ifndef __counted_by
 #define __counted_by(member)
 #endif
 #include "../../../include/linux/ftrace_mux.h"
+#include "../../../arch/x86/kernel/ftrace_mux_code.h"
 
 typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *op, struct ftrace_regs *fregs);

@@ -1,41 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What ftrace_mux_64.S provides for the function tracer multiplexer. */
+/* Function tracer multiplexer on x86_64 */
 #ifndef _ASM_X86_FTRACE_MUX_H
 #define _ASM_X86_FTRACE_MUX_H
 
-#include <linux/ftrace_mux.h>
+#include <linux/rbtree_latch.h>
 #include <linux/types.h>
 
 /* What the wrapper of a system call has in front of the name that users know */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__x64_"
 
-/*
- * The first static trampoline: base of the offsets in the two tables below, and of @start,
- * @again and @end in struct ftrace_mux_layout
+/**
+ * struct arch_ftrace_mux_combo - the trampoline of a combination
+ * @tramp: its address
+ * @size: its size in bytes; 0 if it is a static one
+ * @tree: if not static: link in the tree of trampolines, by address
+ * @node: if not static: link in the list of trampolines, under RCU
  */
-extern const char ftrace_mux_caller_1[];
-/* Offsets of the static trampolines, by mask */
-extern const u32 ftrace_mux_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
-extern const u32 ftrace_mux_regs_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
-
-/* Where the static trampolines find the third argument of each call */
-extern struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_STATIC_IDS];
-
-/*
- * Where the trampolines of a family have their calls, and what those on demand are
- * copies of.
- */
-struct ftrace_mux_layout {
-	/* In a static trampoline: offsets of the calls, and from one to the next */
-	u32	single_call;	/* of its only one */
-	u32	first_call;	/* of the first of several */
-	u32	stride;
-	/* Of the template for trampolines made on demand: offsets from ftrace_mux_caller_1 */
-	u32	start;		/* saves registers, and makes the first call */
-	u32	again;		/* makes another call */
-	u32	end;		/* restores registers and returns: not copied */
+struct arch_ftrace_mux_combo {
+	unsigned long		tramp;
+	unsigned int		size;
+	struct latch_tree_node	tree;
+	struct list_head	node;
 };
 
-extern const struct ftrace_mux_layout ftrace_mux_layouts[2];
+#ifdef CONFIG_FTRACE_MUX
+unsigned long ftrace_mux_unwind_ip(unsigned long ip);
+#else
+static inline unsigned long ftrace_mux_unwind_ip(unsigned long ip) { return 0; }
+#endif
 
 #endif /* _ASM_X86_FTRACE_MUX_H */

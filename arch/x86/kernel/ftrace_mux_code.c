@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer on x86_64: the code of entries and trampolines.
+ *
+ * An entry is a jump to a trampoline. A trampoline makes calls. The static trampolines,
+ * and what those on demand are copies of, are in ftrace_mux_64.S. Trampolines on demand
+ * share read-only pages.
+ *
+ * Protected by ftrace_lock.
+ */
+#include <linux/bitmap.h>
+#include <linux/bug.h>
+#include <linux/execmem.h>
+#include <linux/ftrace.h>
+#include <linux/list.h>
+#include <linux/memory.h>
+#include <linux/set_memory.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include <asm/alternative.h>
+#include <asm/text-patching.h>
+
+#include "ftrace_mux_code.h"
+
+/*
+ * The third argument of the call that each static trampoline makes for an ID. Read
+ * by the trampolines. An ID gets another tracer only after no task can be in a trampoline
+ * that makes such a call: see kernel/trace/mux/ids.c.
+ */
+struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_STATIC_IDS] __read_mostly;
+
+/**
+ * ftrace_mux_set_static_arg - set what the static trampolines pass for an ID
+ * @id: the ID, 0 to FTRACE_MUX_STATIC_IDS - 1
+ * @ops: the tracer that has the ID
+ *
+ * Context: ftrace_lock held. No task may be in a static trampoline of the ID if
+ * @ops is not the previous one.
+ */
+void ftrace_mux_set_static_arg(unsigned int id, struct ftrace_ops *ops)
+{
+	WRITE_ONCE(ftrace_mux_ops[id], ops);
+}
+
+/**
+ * ftrace_mux_static_tramp - the static trampoline of a combination of tracers
+ * @mask: the static IDs of the tracers, 1 to (1 << FTRACE_MUX_STATIC_IDS) - 1
+ * @regs: whether any of them needs a full pt_regs
+ *
+ * Context: any.
+ *
+ * Return: the address of the trampoline.
+ */
+unsigned long ftrace_mux_static_tramp(unsigned int mask, bool regs)
+{
+	const u32 *offsets = regs ? ftrace_mux_regs_caller_offsets :
+				    ftrace_mux_caller_offsets;
+
+	return (unsigned long)ftrace_mux_caller_1 + offsets[mask];
+}
+
+/* What a trampoline calls for @func: its call thunk, if there are any */
+static void *call_dest(void *func)
+{
+	if (!cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
+		return func;
+
+	return callthunks_translate_call_dest(func);
+}
+
+/* Ends with smp_text_poke_batch_finish(), under the same hold of text_mutex */
+static void queue_insn(void *addr, const void *insn)
+{
+	if (!memcmp(addr, insn, JMP32_INSN_SIZE))
+		return;
+
+	/* There is no int3 handler yet, and no second CPU that would need it */
+	if (system_state == SYSTEM_BOOTING)
+		text_poke_copy_locked(addr, insn, JMP32_INSN_SIZE, true);
+	else
+		smp_text_poke_batch_add(addr, insn, JMP32_INSN_SIZE, NULL);
+}
+
+/**
+ * ftrace_mux_write_entry - let an entry jump to a trampoline
+ * @entry: address of the entry
+ * @tramp: address of the trampoline
+ *
+ * Context: text_mutex held. Takes effect with smp_text_poke_batch_finish().
+ */
+void ftrace_mux_write_entry(unsigned long entry, unsigned long tramp)
+{
+	/*
+	 * No call thunk: the trampoline accounts for the call of the entry, and a
+	 * jump adds nothing to the depth.
+	 */
+	queue_insn((void *)entry, text_gen_insn(JMP32_INSN_OPCODE, (void *)entry,
+						(void *)tramp));
+}
+
+/**
+ * ftrace_mux_write_call - let a trampoline call a function
+ * @tramp: address of the trampoline
+ * @nr: how many calls it makes
+ * @n: which of them to change, from 0
+ * @regs: whether it saves a full pt_regs
+ * @func: the function to call from now on
+ *
+ * Context: text_mutex held. Takes effect with smp_text_poke_batch_finish().
+ */
+void ftrace_mux_write_call(unsigned long tramp, unsigned int nr, unsigned int n,
+			   bool regs, void *func)
+{
+	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
+	unsigned int offset;
+	void *call;
+
+	/* Static trampolines lie before the template in memory; those on demand do not */
+	if (tramp - (unsigned long)ftrace_mux_caller_1 >= l->start)
+		offset = l->again - l->start - CALL_INSN_SIZE + n * (l->end - l->again);
+	else if (nr == 1)
+		offset = l->single_call;
+	else
+		offset = l->first_call + n * l->stride;
+
+	call = (void *)tramp + offset;
+	if (WARN_ON_ONCE(*(u8 *)call != CALL_INSN_OPCODE))
+		return;
+
+	queue_insn(call, text_gen_insn(CALL_INSN_OPCODE, call, call_dest(func)));
+}
+
+/* Memory */
+
+/**
+ * ftrace_mux_alloc_code - allocate pages of code
+ * @pages: their number
+ *
+ * Context: process context, may sleep.
+ *
+ * Return: the pages, which are read-only, and full of breakpoints; NULL if there is no
+ * memory.
+ */
+void *ftrace_mux_alloc_code(unsigned int pages)
+{
+	void *code = execmem_alloc_rw(EXECMEM_FTRACE, pages * PAGE_SIZE);
+
+	if (!code)
+		return NULL;
+
+	memset(code, INT3_INSN_OPCODE, pages * PAGE_SIZE);
+	if (!set_memory_rox((unsigned long)code, pages))
+		return code;
+
+	execmem_free(code);
+
+	return NULL;
+}
+
+/* Trampolines have pages that are cut into units */
+
+#define MUX_UNIT		64
+#define MUX_UNITS_PER_PAGE	(PAGE_SIZE / MUX_UNIT)
+
+struct mux_chunk {
+	struct list_head	node;
+	void			*base;
+	unsigned int		units;
+	unsigned long		used[];
+};
+
+/* Protected by ftrace_lock */
+static LIST_HEAD(mux_chunks);
+
+static struct mux_chunk *create_chunk(unsigned int units)
+{
+	unsigned int pages = DIV_ROUND_UP(units, MUX_UNITS_PER_PAGE);
+	struct mux_chunk *chunk;
+
+	units = pages * MUX_UNITS_PER_PAGE;
+	chunk = kzalloc(struct_size(chunk, used, BITS_TO_LONGS(units)), GFP_KERNEL);
+	if (!chunk)
+		return NULL;
+
+	chunk->units = units;
+	chunk->base = ftrace_mux_alloc_code(pages);
+	if (!chunk->base) {
+		kfree(chunk);
+		return NULL;
+	}
+
+	list_add(&chunk->node, &mux_chunks);
+
+	return chunk;
+}
+
+static void *alloc_from_chunk(struct mux_chunk *chunk, unsigned int units)
+{
+	unsigned long first;
+
+	first = bitmap_find_next_zero_area(chunk->used, chunk->units, 0, units, 0);
+	if (first >= chunk->units)
+		return NULL;
+
+	bitmap_set(chunk->used, first, units);
+
+	return chunk->base + first * MUX_UNIT;
+}
+
+static void *alloc_units(unsigned int units)
+{
+	struct mux_chunk *chunk;
+	void *p;
+
+	list_for_each_entry(chunk, &mux_chunks, node) {
+		p = alloc_from_chunk(chunk, units);
+		if (p)
+			return p;
+	}
+
+	chunk = create_chunk(units);
+
+	return chunk ? alloc_from_chunk(chunk, units) : NULL;
+}
+
+static void free_units(void *p, unsigned int units)
+{
+	struct mux_chunk *chunk;
+
+	list_for_each_entry(chunk, &mux_chunks, node) {
+		if (p >= chunk->base && p < chunk->base + chunk->units * MUX_UNIT)
+			break;
+	}
+
+	if (WARN_ON_ONCE(list_entry_is_head(chunk, &mux_chunks, node)))
+		return;
+
+	bitmap_clear(chunk->used, (p - chunk->base) / MUX_UNIT, units);
+	if (!bitmap_empty(chunk->used, chunk->units)) {
+		text_poke_set(p, INT3_INSN_OPCODE, units * MUX_UNIT);
+		return;
+	}
+
+	list_del(&chunk->node);
+	execmem_free(chunk->base);
+	kfree(chunk);
+}
+
+/* Trampolines on demand */
+
+/* The first call of a trampoline, with what comes before it, or a further one */
+static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
+		       unsigned int n, const struct ftrace_mux_call *call)
+{
+	u32 start = n ? l->again : l->start, len = (n ? l->end : l->again) - start;
+	u64 arg = (unsigned long)call->arg;
+	s32 disp;
+
+	memcpy(buf, ftrace_mux_caller_1 + start, len);
+	/*
+	 * Only the accounting of the call depth depends on the address. To find it takes
+	 * long, and all of it may be traced.
+	 */
+	if (!n && cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
+		text_poke_apply_relocation(buf, ip, len, (void *)ftrace_mux_caller_1 + start,
+					   len);
+
+	/* movabs $imm64, %rdx; call */
+	buf += len - CALL_INSN_SIZE;
+	WARN_ON_ONCE(buf[0] != CALL_INSN_OPCODE || buf[-10] != 0x48 || buf[-9] != 0xba);
+	memcpy(buf - sizeof(arg), &arg, sizeof(arg));
+	disp = (long)call_dest(call->func) - (long)(ip + len);
+	memcpy(buf + 1, &disp, sizeof(disp));
+}
+
+/**
+ * ftrace_mux_create_tramp - make a trampoline for a combination of tracers
+ * @calls: what it is to call
+ * @nr: their number, at least 1
+ * @regs: whether any of them needs a full pt_regs
+ * @size: size of the trampoline in bytes
+ *
+ * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
+ *
+ * Return: the address of the trampoline, 0 if there is no memory.
+ */
+unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
+				      bool regs, unsigned int *size)
+{
+	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
+	unsigned int pos = 0;
+	void *tramp;
+
+	*size = l->again - l->start + (nr - 1) * (l->end - l->again) + JMP32_INSN_SIZE;
+
+	u8 *buf __free(kfree) = kmalloc(*size, GFP_KERNEL);
+	if (!buf)
+		return 0;
+
+	tramp = alloc_units(DIV_ROUND_UP(*size, MUX_UNIT));
+	if (!tramp)
+		return 0;
+
+	guard(mutex)(&text_mutex);
+	for (unsigned int n = 0; n < nr; n++) {
+		write_call(buf + pos, tramp + pos, l, n, &calls[n]);
+		pos += n ? l->end - l->again : l->again - l->start;
+	}
+	__text_gen_insn(buf + pos, JMP32_INSN_OPCODE, tramp + pos, ftrace_mux_caller_1 + l->end,
+			JMP32_INSN_SIZE);
+	text_poke_copy_locked(tramp, buf, *size, false);
+
+	return (unsigned long)tramp;
+}
+
+/**
+ * ftrace_mux_free_tramp - free a trampoline
+ * @tramp: what ftrace_mux_create_tramp() has returned
+ * @size: and its size
+ *
+ * Context: process context, may sleep; ftrace_lock held, takes text_mutex. No
+ * task may be in the trampoline, or come to it.
+ */
+void ftrace_mux_free_tramp(unsigned long tramp, unsigned int size)
+{
+	free_units((void *)tramp, DIV_ROUND_UP(size, MUX_UNIT));
+}
+
+/**
+ * ftrace_mux_template_ip - where the template has what a trampoline has
+ * @offset: offset in a trampoline on demand
+ * @regs: what it was made with
+ *
+ * Context: any, NMI included.
+ *
+ * Return: an address in the kernel's text where the stack is the same. Behind
+ * the entry, all of a trampoline has one layout of the stack.
+ */
+unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs)
+{
+	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
+
+	return (unsigned long)ftrace_mux_caller_1 + min(l->start + offset, (unsigned long)l->again);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Function tracer multiplexer on x86_64: the code of entries and trampolines */
+#ifndef _X86_FTRACE_MUX_CODE_H
+#define _X86_FTRACE_MUX_CODE_H
+
+#include <linux/ftrace_mux.h>
+#include <linux/types.h>
+
+/* All combinations of the lowest IDs have a static trampoline */
+#define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
+
+/* ftrace_mux_64.S */
+
+/*
+ * The first static trampoline: base of the offsets in the two tables below, and of @start,
+ * @again and @end in struct ftrace_mux_layout
+ */
+extern const char ftrace_mux_caller_1[];
+/* Offsets of the static trampolines, by mask */
+extern const u32 ftrace_mux_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
+extern const u32 ftrace_mux_regs_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
+
+/* Where the static trampolines find the third argument of each call */
+extern struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_STATIC_IDS];
+
+/*
+ * Where the trampolines of a family have their calls, and what those on demand are
+ * copies of.
+ */
+struct ftrace_mux_layout {
+	/* In a static trampoline: offsets of the calls, and from one to the next */
+	u32	single_call;	/* of its only one */
+	u32	first_call;	/* of the first of several */
+	u32	stride;
+	/* Of the template for trampolines made on demand: offsets from ftrace_mux_caller_1 */
+	u32	start;		/* saves registers, and makes the first call */
+	u32	again;		/* makes another call */
+	u32	end;		/* restores registers and returns: not copied */
+};
+
+extern const struct ftrace_mux_layout ftrace_mux_layouts[2];
+
+/* ftrace_mux_code.c */
+
+void ftrace_mux_set_static_arg(unsigned int id, struct ftrace_ops *ops);
+unsigned long ftrace_mux_static_tramp(unsigned int mask, bool regs);
+
+void ftrace_mux_write_entry(unsigned long entry, unsigned long tramp);
+void ftrace_mux_write_call(unsigned long tramp, unsigned int nr, unsigned int n,
+			   bool regs, void *func);
+
+void *ftrace_mux_alloc_code(unsigned int pages);
+unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
+				      bool regs, unsigned int *size);
+void ftrace_mux_free_tramp(unsigned long tramp, unsigned int size);
+unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs);
+
+#endif /* _X86_FTRACE_MUX_CODE_H */

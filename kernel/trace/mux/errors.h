@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Function tracer multiplexer: what can be wrong with a write, see errors.c */
+#ifndef _KERNEL_TRACE_MUX_ERRORS_H
+#define _KERNEL_TRACE_MUX_ERRORS_H
+
+struct ftrace_ops;
+struct trace_array;
+
+enum ftrace_mux_error {
+	FTRACE_MUX_OK,
+	FTRACE_MUX_NO_NAME,
+	FTRACE_MUX_NUL,
+	FTRACE_MUX_TOO_LONG,
+	FTRACE_MUX_UNKNOWN,
+	FTRACE_MUX_KERNEL,
+	FTRACE_MUX_NO_BRACKET,
+};
+
+enum ftrace_mux_error ftrace_mux_find_user(struct trace_array *tr, const char *wanted,
+					   struct ftrace_ops **found);
+int ftrace_mux_log_error(struct trace_array *tr, const char *file, const char *cmd,
+			 enum ftrace_mux_error error, int pos);
+
+#endif /* _KERNEL_TRACE_MUX_ERRORS_H */

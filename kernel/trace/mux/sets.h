@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Function tracer multiplexer: which tracers a function has, see sets.c */
+#ifndef _KERNEL_TRACE_MUX_SETS_H
+#define _KERNEL_TRACE_MUX_SETS_H
+
+#include <linux/ftrace.h>
+
+/* A function with more tracers than this goes through the list of all */
+#define FTRACE_MUX_MAX_TRACERS	256
+
+/**
+ * struct ftrace_mux_set - a set of tracers
+ * @graph: indexes of the graph tracers, as a mask, if there are several
+ * @nr: number of tracers
+ * @ops: the tracers: those with an ID, lowest first, then the others, in order of
+ *	registration
+ */
+struct ftrace_mux_set {
+	unsigned long		graph;
+	unsigned int		nr;
+	struct ftrace_ops	*ops[FTRACE_MUX_MAX_TRACERS];
+};
+
+extern struct ftrace_ops *ftrace_mux_graph_ops;
+
+struct ftrace_ops *ftrace_mux_graph_manager(void);
+bool ftrace_mux_wants(struct ftrace_ops *ops, struct dyn_ftrace *rec);
+bool ftrace_mux_collect(struct dyn_ftrace *rec, struct ftrace_mux_set *set);
+bool ftrace_mux_set_needs_regs(const struct ftrace_mux_set *set);
+
+#endif /* _KERNEL_TRACE_MUX_SETS_H */
