@@ -30,7 +30,7 @@ struct trace_array;
  * @ops: the tracer
  * @mod_trace: filters of its own for modules that are not loaded yet
  * @mod_notrace: the same for its notrace list
- * @own: has a filter of its own
+ * @own: the filter is not empty, and is kept when the tracer is unregistered
  */
 struct ftrace_mux_filter {
 	struct ftrace_ops	*ops;
@@ -54,7 +54,8 @@ struct ftrace_mux_filter {
  *	ftrace_mux_hold_default()
  * @waits_later: see ftrace_mux_wait_later()
  *
- * Protected by ftrace_lock unless noted otherwise.
+ * Protected by ftrace_lock. @tr and @waits_later are also set before the tracer is registered,
+ * without the lock.
  */
 struct ftrace_mux_tracer {
 	struct list_head	node;
@@ -72,8 +73,9 @@ struct ftrace_mux_tracer {
 
 /**
  * struct ftrace_mux_call - a call that a combination of tracers makes
- * @func: the function that is called, a ftrace_func_t; may change
- * @arg: its third argument
+ * @func: the function that is called, an ftrace_func_t; may change
+ * @arg: its third argument: the ops of the tracer, or a struct fgraph_set if @func is
+ *	ftrace_graph_set_func()
  */
 struct ftrace_mux_call {
 	void	(*func)(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,

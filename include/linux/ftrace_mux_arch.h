@@ -6,18 +6,25 @@
  * them. Both have these notions:
  *
  * - A combination is a set of tracers that some functions have. The architecture makes
- *   the calls that the combination lists, in this order, with the same ip and parent ip.
- * - An entry leads to a combination, and can be changed to lead to another. Entries
- *   are numbered. No function has entry 0.
+ *   the calls of the combination in the order of their array, with the same ip and parent
+ *   ip.
+ * - An entry leads to a combination, and can be changed to lead to another. It has an
+ *   index. No function has the entry with index 0.
  * - The call site of a function whose record has an entry calls the address that
  *   arch_ftrace_mux_entry_addr() returns for the entry.
  *
- * A task may be preempted between a call site, an entry and a callback. What it
- * has left behind may have changed when it goes on, so nothing that it still uses may be
- * changed in place, except for the function of a call. What is freed was unused for a
- * grace period of Tasks RCU and of Tasks Rude RCU.
+ * A task may be preempted between a call site, an entry and a callback. If the entry is
+ * changed meanwhile, the task makes the calls of the old combination or those of the new
+ * one, and never passes the argument of one call to the function of another. A combination
+ * is freed after a grace period of Tasks RCU and of Tasks Rude RCU in which no entry led to
+ * it. After arch_ftrace_mux_exit_combo(), @arch and @regs stay for a grace period of RCU, for
+ * lookups by address from any context; @calls and @graph_set do not.
  *
- * ftrace_lock is held in all functions here, unless noted otherwise.
+ * Entries and calls are changed between arch_ftrace_mux_begin() and arch_ftrace_mux_end(),
+ * entries in the order of their indexes. After arch_ftrace_mux_end(), each call of a traced
+ * function finds what was changed.
+ *
+ * ftrace_lock is held in all functions here.
  */
 #ifndef _LINUX_FTRACE_MUX_ARCH_H
 #define _LINUX_FTRACE_MUX_ARCH_H
@@ -27,28 +34,31 @@
 
 #include <asm/ftrace_mux.h>
 
-/* How many entries arch_ftrace_mux_add_entries() adds */
+/* How many entries arch_ftrace_mux_add_entries() adds. Their indexes have 16 bits. */
 #define FTRACE_MUX_CHUNK_ENTRIES	512
+#define FTRACE_MUX_MAX_CHUNKS		((U16_MAX + 1) / FTRACE_MUX_CHUNK_ENTRIES)
 
 struct seq_file;
 
 /**
  * struct ftrace_mux_combo - a combination of tracers
  * @arch: for the architecture
- * @hash: link in the table of combinations, unless @set is out of date
+ * @hash: link in the table of combinations; not linked if a tracer of @graph_set has gone
  * @node: link in the list of all combinations
  * @entries: the entries that lead to it
  * @rcu: for kfree_rcu()
- * @graph: indexes of the graph tracers, as a mask, if there are several
- * @set: the same, for ftrace_graph_set_func()
+ * @graph: indexes of the graph tracers that want the functions, as a mask, if several graph
+ *	tracers are registered
+ * @graph_set: the same graph tracers, for ftrace_graph_set_func()
  * @calls: the calls, one for each of @ops
  * @regs: callbacks get a full pt_regs, since one of the tracers has
  *	FTRACE_OPS_FL_SAVE_REGS
- * @unused: an entry that led to the combination has been changed since the last sweep
+ * @abandoned: by an entry, since the last sweep started
  * @nr: number of tracers
  * @ops: the tracers, in the order of struct ftrace_mux_set
  *
- * The architecture uses @arch, @calls, @regs, @nr and the IDs of @ops.
+ * The architecture uses @arch, @calls, @regs, @nr, and the IDs of @ops. Only the functions of
+ * @calls change after arch_ftrace_mux_init_combo().
  */
 struct ftrace_mux_combo {
 	struct arch_ftrace_mux_combo arch;
@@ -57,10 +67,10 @@ struct ftrace_mux_combo {
 	struct list_head	entries;
 	struct rcu_head		rcu;
 	unsigned long		graph;
-	struct fgraph_set	*set;
+	struct fgraph_set	*graph_set;
 	struct ftrace_mux_call	*calls;
 	bool			regs;
-	bool			unused;
+	bool			abandoned;
 	unsigned int		nr;
 	struct ftrace_ops	*ops[] __counted_by(nr);
 };
@@ -71,6 +81,9 @@ int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo);
 void arch_ftrace_mux_exit_combo(struct ftrace_mux_combo *combo);
 unsigned int arch_ftrace_mux_combo_size(const struct ftrace_mux_combo *combo);
 void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_combo *combo);
+
+/* The tracer that had an ID is in no combination any more */
+void arch_ftrace_mux_free_id(unsigned int id);
 
 /* Entries */
 
@@ -84,7 +97,7 @@ void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo
 void arch_ftrace_mux_set_call(const struct ftrace_mux_combo *combo, unsigned int n);
 void arch_ftrace_mux_end(void);
 
-/* For tests */
+/* For tests, with CONFIG_FTRACE_MUX_TEST: called with text_mutex held */
 
 bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index);
 

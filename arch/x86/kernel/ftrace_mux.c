@@ -2,14 +2,19 @@
 /*
  * Function tracer multiplexer on x86_64: entries and calls, see <linux/ftrace_mux_arch.h>.
  *
- * A combination has a trampoline, which makes the calls. If all its tracers have static
- * IDs, this is a static trampoline, else one that is made on demand. An entry is a jump to
+ * A combination has a trampoline, which makes the calls. If all its tracers have static IDs,
+ * and each call passes the ops of its tracer, this is a static trampoline, else one that is
+ * made on demand. An entry is a jump to
  * a trampoline. See ftrace_mux_code.c for the code.
  *
  * Protected by ftrace_lock, with one exception: the unwinder, perf and kallsyms look up
  * entries and trampolines from any context. Pages of entries are never freed. Trampolines
  * are in a latched tree and a list that are safe under RCU.
  */
+
+/* The unwinder calls some functions here from any context */
+#define DISABLE_BRANCH_PROFILING
+
 #include <linux/bug.h>
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kallsyms.h>
@@ -28,11 +33,8 @@
 #define MUX_TRAMPOLINE_SYM	"ftrace_mux_trampoline"
 #define MUX_ENTRY_SIZE		8
 
-/* The index of an entry has 16 bits */
-#define MUX_MAX_PAGES		((U16_MAX + 1) / FTRACE_MUX_CHUNK_ENTRIES)
-
 /* Pages of entries, which are never freed */
-static unsigned long mux_pages[MUX_MAX_PAGES];
+static unsigned long mux_pages[FTRACE_MUX_MAX_CHUNKS];
 static unsigned int mux_nr_pages;
 
 /* Changes of code, in batches */
@@ -65,7 +67,7 @@ void arch_ftrace_mux_end(void)
 
 /**
  * arch_ftrace_mux_add_entries - add FTRACE_MUX_CHUNK_ENTRIES entries
- * @first: the index of the first, 0 for the first call, then the next ones
+ * @first: the index of the first: 0 in the first call, then that after the last one
  *
  * Context: process context, may sleep; ftrace_lock held.
  *
@@ -77,10 +79,6 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 
 	static_assert(FTRACE_MUX_CHUNK_ENTRIES * MUX_ENTRY_SIZE == PAGE_SIZE);
 	static_assert(JMP32_INSN_SIZE <= MUX_ENTRY_SIZE);
-
-	if (WARN_ON_ONCE(first != mux_nr_pages * FTRACE_MUX_CHUNK_ENTRIES ||
-			 mux_nr_pages == MUX_MAX_PAGES))
-		return -ENOMEM;
 
 	page = ftrace_mux_alloc_code(1);
 	if (!page)
@@ -111,8 +109,8 @@ unsigned long arch_ftrace_mux_entry_addr(unsigned int index)
 
 /**
  * arch_ftrace_mux_set_entry - let an entry lead to a combination
- * @index: the index of the entry; call in order of indexes, since
- *	smp_text_poke_batch_add() ends the batch otherwise
+ * @index: the index of the entry. The indexes have to ascend in a batch:
+ *	smp_text_poke_batch_add() ends the batch otherwise.
  * @combo: the combination
  *
  * Context: between arch_ftrace_mux_begin() and arch_ftrace_mux_end().
@@ -265,7 +263,7 @@ int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
 /**
  * arch_ftrace_mux_exit_combo - undo arch_ftrace_mux_init_combo()
  * @combo: the combination; no entry leads to it, and no task can be among its calls.
- *	Freed after a grace period of RCU.
+ *	It is freed after a grace period of RCU.
  *
  * Context: process context, may sleep; ftrace_lock held. Takes text_mutex.
  */
@@ -279,12 +277,24 @@ void arch_ftrace_mux_exit_combo(struct ftrace_mux_combo *combo)
 }
 
 /**
- * arch_ftrace_mux_combo_size - memory that was allocated for the code of a combination
+ * arch_ftrace_mux_free_id - forget the tracer that had an ID
+ * @id: the ID
+ *
+ * Context: ftrace_lock held. No task is in a static trampoline of the ID.
+ */
+void arch_ftrace_mux_free_id(unsigned int id)
+{
+	if (id < FTRACE_MUX_STATIC_IDS)
+		ftrace_mux_set_static_arg(id, NULL);
+}
+
+/**
+ * arch_ftrace_mux_combo_size - size of the code that was made for a combination
  * @combo: the combination
  *
  * Context: ftrace_lock held.
  *
- * Return: the size of its trampoline in bytes, 0 if it is a static one.
+ * Return: the size in bytes, 0 if its trampoline is a static one.
  */
 unsigned int arch_ftrace_mux_combo_size(const struct ftrace_mux_combo *combo)
 {
@@ -323,7 +333,7 @@ static bool is_entry(unsigned long addr)
 
 /**
  * is_ftrace_mux_trampoline - whether an address is in memory of the multiplexer
- * @addr: the address
+ * @addr: any address
  *
  * Context: any, NMI included.
  *
@@ -338,7 +348,7 @@ bool is_ftrace_mux_trampoline(unsigned long addr)
 
 /**
  * ftrace_mux_unwind_ip - where to look up how to unwind from a trampoline
- * @ip: an address in the trampoline, or not
+ * @ip: any address
  *
  * Context: any, NMI included.
  *

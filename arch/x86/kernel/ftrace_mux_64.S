@@ -8,7 +8,7 @@
  * families: ftrace_mux_caller_<mask> saves the registers that a call may change,
  * ftrace_mux_regs_caller_<mask> a full pt_regs. A trampoline calls the tracer of
  * each ID in its mask, lowest ID first, without a loop, a test or an indirect
- * branch. arch_ftrace_mux_set_call() patches these calls before a combination
+ * branch. ftrace_mux_write_call() patches these calls before a combination
  * uses the trampoline. The idea of one statically generated caller per
  * combination is from
  * https://lore.kernel.org/lkml/1304088194-6214-1-git-send-email-jolsa@redhat.com
@@ -303,7 +303,7 @@ SYM_CODE_START_LOCAL_NOALIGN(ftrace_mux_regs_exit)
 SYM_CODE_END(ftrace_mux_regs_exit)
 
 /*
- * What arch_ftrace_mux_create() makes trampolines of: for combinations that have
+ * What ftrace_mux_create_tramp() makes trampolines of: for combinations that have
  * none of the above. It copies the first part, up to the label _again, and then the
  * second, up to the label _end, once for each further call, and puts the right
  * numbers into the last two instructions of each copy. A copy ends with a jump to

@@ -33,7 +33,7 @@ struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_STATIC_IDS] __read_mostly;
 /**
  * ftrace_mux_set_static_arg - set what the static trampolines pass for an ID
  * @id: the ID, 0 to FTRACE_MUX_STATIC_IDS - 1
- * @ops: the tracer that has the ID
+ * @ops: the tracer that has the ID, NULL for none
  *
  * Context: ftrace_lock held. No task may be in a static trampoline of the ID if
  * @ops is not the previous one.
@@ -69,7 +69,7 @@ static void *call_dest(void *func)
 	return callthunks_translate_call_dest(func);
 }
 
-/* Ends with smp_text_poke_batch_finish(), under the same hold of text_mutex */
+/* The caller ends the batch with smp_text_poke_batch_finish(), under the same hold of text_mutex */
 static void queue_insn(void *addr, const void *insn)
 {
 	if (!memcmp(addr, insn, JMP32_INSN_SIZE))
@@ -160,7 +160,7 @@ void *ftrace_mux_alloc_code(unsigned int pages)
 
 /* Trampolines have pages that are cut into units */
 
-#define MUX_UNIT		64
+#define MUX_UNIT		64	/* bytes */
 #define MUX_UNITS_PER_PAGE	(PAGE_SIZE / MUX_UNIT)
 
 struct mux_chunk {
@@ -259,8 +259,8 @@ static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
 
 	memcpy(buf, ftrace_mux_caller_1 + start, len);
 	/*
-	 * Only the accounting of the call depth depends on the address. To find it takes
-	 * long, and all of it may be traced.
+	 * Only the accounting of the call depth, in the first part, depends on the address.
+	 * Relocations take long, and their functions may be traced.
 	 */
 	if (!n && cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
 		text_poke_apply_relocation(buf, ip, len, (void *)ftrace_mux_caller_1 + start,
@@ -329,13 +329,13 @@ void ftrace_mux_free_tramp(unsigned long tramp, unsigned int size)
 
 /**
  * ftrace_mux_template_ip - where the template has what a trampoline has
- * @offset: offset in a trampoline on demand
- * @regs: what it was made with
+ * @offset: offset in a trampoline on demand, in bytes
+ * @regs: whether the trampoline saves a full pt_regs
  *
  * Context: any, NMI included.
  *
  * Return: an address in the kernel's text where the stack is the same. Behind
- * the entry, all of a trampoline has one layout of the stack.
+ * its prologue, all of a trampoline has one layout of the stack.
  */
 unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs)
 {

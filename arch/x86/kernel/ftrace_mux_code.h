@@ -3,8 +3,10 @@
 #ifndef _X86_FTRACE_MUX_CODE_H
 #define _X86_FTRACE_MUX_CODE_H
 
-#include <linux/ftrace_mux.h>
 #include <linux/types.h>
+
+struct ftrace_mux_call;
+struct ftrace_ops;
 
 /* All combinations of the lowest IDs have a static trampoline */
 #define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
@@ -38,6 +40,7 @@ struct ftrace_mux_layout {
 	u32	end;		/* restores registers and returns: not copied */
 };
 
+/* Without and with a full pt_regs */
 extern const struct ftrace_mux_layout ftrace_mux_layouts[2];
 
 /* ftrace_mux_code.c */

@@ -58,8 +58,8 @@ static void check_rec(struct dyn_ftrace *rec, struct ftrace_mux_entry *entry)
  *
  * Does nothing if no test module has asked for the checks, or if ftrace is dead.
  *
- * Warns if a function has other tracers than its filters say, if its call site calls
- * something else than its entry, or if the users of an entry are miscounted.
+ * Warns if the combination of an entry differs from what ftrace_mux_collect() finds, if a call
+ * site calls something else than its entry, or if the functions of an entry are miscounted.
  *
  * Context: process context; ftrace_lock held, no update going on. Takes text_mutex.
  */

@@ -5,8 +5,8 @@
  * A combination is a set of tracers that some functions have. There is one object for
  * each set, found by a hash of its members. It lists the calls that the architecture
  * makes for these functions, one for each tracer. All graph tracers share one ops.
- * If several of them want the function, the call of this ops is made to
- * ftrace_graph_set_func(), with the set of these graph tracers.
+ * If several are registered, the call of this ops is made to ftrace_graph_set_func(), with
+ * the set of the graph tracers that want the function.
  *
  * Functions reach a combination through entries, see entries.c. A combination is freed
  * if no entry leads to it, and no task can be in one of its calls: see quiesce.c.
@@ -77,6 +77,10 @@ static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int 
  * @combo: the combination
  * @set: the set
  *
+ * Graph tracers are compared by their indexes: @combo must be in the table.
+ *
+ * Context: ftrace_lock held.
+ *
  * Return: true if they have the same tracers, and need the same registers.
  */
 bool ftrace_mux_combo_equals(const struct ftrace_mux_combo *combo,
@@ -127,14 +131,14 @@ static int init_calls(struct ftrace_mux_combo *combo)
 		return -ENOMEM;
 
 	if (combo->graph) {
-		combo->set = create_graph_set(combo->graph);
-		if (!combo->set)
+		combo->graph_set = create_graph_set(combo->graph);
+		if (!combo->graph_set)
 			return -ENOMEM;
 	}
 
 	for (unsigned int n = 0; n < combo->nr; n++) {
 		combo->calls[n].func = call_func(combo, n);
-		combo->calls[n].arg = passes_graph_set(combo, n) ? (void *)combo->set :
+		combo->calls[n].arg = passes_graph_set(combo, n) ? (void *)combo->graph_set :
 								   combo->ops[n];
 	}
 
@@ -144,7 +148,7 @@ static int init_calls(struct ftrace_mux_combo *combo)
 static void free_calls(struct ftrace_mux_combo *combo)
 {
 	kfree(combo->calls);
-	kfree(combo->set);
+	kfree(combo->graph_set);
 }
 
 static struct ftrace_mux_combo *create_combo(const struct ftrace_mux_set *set)
@@ -232,7 +236,7 @@ bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
 			return true;
 	}
 
-	return graph_set_has(combo->set, ops);
+	return graph_set_has(combo->graph_set, ops);
 }
 
 /**
@@ -267,10 +271,10 @@ void ftrace_mux_combo_set_calls(struct ftrace_ops *ops, bool silent)
 }
 
 /**
- * ftrace_mux_combo_forget_graph - a graph tracer has been removed
+ * ftrace_mux_combo_forget_graph - forget a graph tracer that was removed
  * @ops: the graph tracer
  *
- * Another one may get its index: do not find its combinations any more.
+ * Another one may get its index: take its combinations off the table.
  *
  * Context: ftrace_lock held.
  */
@@ -281,7 +285,7 @@ void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (graph_set_has(combo->set, ops))
+		if (graph_set_has(combo->graph_set, ops))
 			hash_del(&combo->hash);
 	}
 }

@@ -8,8 +8,8 @@
  *	record -> entry -> combination -> callbacks
  *
  * So if all functions of an entry get one more tracer, or lose one, the entry is all
- * that is changed: see updates.c. A combination may have several entries, since two
- * can become equal. Entries are freed after a grace period: see quiesce.c.
+ * that is changed: see updates.c. A combination may have several entries, since
+ * entries of different combinations may come to lead to the same one. Entries are freed after a grace period: see quiesce.c.
  *
  * Protected by ftrace_lock.
  */
@@ -23,7 +23,7 @@
 struct ftrace_mux_chunk *ftrace_mux_chunks[FTRACE_MUX_MAX_CHUNKS];
 static unsigned int nr_chunks;
 
-/* Stands for all functions without an entry. It leads nowhere. */
+/* For the plan for functions without an entry. Nothing else of it is used. */
 struct ftrace_mux_entry ftrace_mux_no_entry;
 
 /* The dirty entries: how many, and one of them */
@@ -135,15 +135,15 @@ void ftrace_mux_entry_free(struct ftrace_mux_entry *entry)
  * @entry: the entry
  * @combo: the combination
  *
- * Takes effect when ftrace_mux_update_entries() is called. The combination that the
- * entry has led to may be free then: request a sweep.
+ * Takes effect when ftrace_mux_write_entries() is called. The combination that the entry has
+ * led to may be unused then: the caller has to call ftrace_mux_request_sweep().
  *
  * Context: ftrace_lock held.
  */
 void ftrace_mux_entry_move(struct ftrace_mux_entry *entry, struct ftrace_mux_combo *combo)
 {
 	if (entry->combo) {
-		entry->combo->unused = true;
+		entry->combo->abandoned = true;
 		list_del(&entry->node);
 	}
 	list_add_tail(&entry->node, &combo->entries);
@@ -153,18 +153,18 @@ void ftrace_mux_entry_move(struct ftrace_mux_entry *entry, struct ftrace_mux_com
 	dirty_entry = entry;
 }
 
-static void update_entry(struct ftrace_mux_entry *entry)
+static void write_entry(struct ftrace_mux_entry *entry)
 {
 	arch_ftrace_mux_set_entry(entry->index, entry->combo);
 	entry->dirty = false;
 }
 
 /**
- * ftrace_mux_update_entries - make all entries lead to their combinations
+ * ftrace_mux_write_entries - make the dirty entries lead to their combinations
  *
  * Context: process context, may sleep; ftrace_lock held.
  */
-void ftrace_mux_update_entries(void)
+void ftrace_mux_write_entries(void)
 {
 	struct ftrace_mux_entry *entry;
 	unsigned int pos;
@@ -174,11 +174,11 @@ void ftrace_mux_update_entries(void)
 
 	arch_ftrace_mux_begin();
 	if (nr_dirty == 1) {
-		update_entry(dirty_entry);
+		write_entry(dirty_entry);
 	} else {
 		for_each_ftrace_mux_entry(entry, pos) {
 			if (entry->dirty)
-				update_entry(entry);
+				write_entry(entry);
 		}
 	}
 	arch_ftrace_mux_end();
@@ -192,7 +192,8 @@ void ftrace_mux_update_entries(void)
  * Context: process context, may sleep; ftrace_lock held.
  *
  * Return: an entry of their combination, both of which may be new; NULL if there is
- * no memory. There may be a new combination without an entry then: request a sweep.
+ * no memory. There may be a new combination without an entry then: the caller has to call
+ * ftrace_mux_request_sweep().
  */
 struct ftrace_mux_entry *ftrace_mux_entry_for(const struct ftrace_mux_set *set)
 {

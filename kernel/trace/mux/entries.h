@@ -9,35 +9,35 @@
 struct ftrace_mux_set;
 
 /**
- * struct ftrace_mux_plan - what an update does to functions with the same entry
+ * struct ftrace_mux_plan - what an update does to the functions of an entry
  * @next: the entry that the changing functions get; NULL for none
  * @link: link in the list of entries with changing functions
- * @sample: one of the changing functions
+ * @sample: the record of one of the changing functions
  * @functions: number of changing functions
- * @changes: how often a tracer is added to them or removed, in all
- * @mask: which of the changes in the update they have
- * @by_filters: the tracers of the changing functions are looked up in filters
+ * @nr_changes: how often a tracer is added to them or removed, in all
+ * @change_mask: which of the changes of the update they have
+ * @one_by_one: no function stands for all: the tracers of each are looked up
  */
 struct ftrace_mux_plan {
 	struct ftrace_mux_entry	*next;
 	struct ftrace_mux_entry	*link;
 	struct dyn_ftrace	*sample;
 	unsigned int		functions;
-	unsigned int		changes;
-	u8			mask;
-	bool			by_filters;
+	unsigned int		nr_changes;
+	u8			change_mask;
+	bool			one_by_one;
 };
 
 /**
  * struct ftrace_mux_entry - an entry, and the functions that have it
  * @combo: the combination that it leads to; NULL if not in use
  * @node: link in the entries of @combo
- * @plan: all zero, except during an update
+ * @plan: all zero, except during an update or a check (check.c)
  * @users: number of functions
  * @index: its index in records, 0 for functions without an entry
  * @dirty: it still has to be led to @combo
- * @abandoned: by a call site since the last sweep
- * @quiescing: abandoned before the grace period that is going on
+ * @abandoned: by a call site, since the last sweep started
+ * @quiescing: freed after the grace period that is going on, unless a call site comes back
  */
 struct ftrace_mux_entry {
 	struct ftrace_mux_combo	*combo;
@@ -50,12 +50,11 @@ struct ftrace_mux_entry {
 	bool			quiescing : 1;
 };
 
+/* Entries with consecutive indexes; never freed */
 struct ftrace_mux_chunk {
 	DECLARE_BITMAP(used, FTRACE_MUX_CHUNK_ENTRIES);
 	struct ftrace_mux_entry	entry[FTRACE_MUX_CHUNK_ENTRIES];
 };
-
-#define FTRACE_MUX_MAX_CHUNKS	((U16_MAX + 1) / FTRACE_MUX_CHUNK_ENTRIES)
 
 extern struct ftrace_mux_chunk *ftrace_mux_chunks[FTRACE_MUX_MAX_CHUNKS];
 extern struct ftrace_mux_entry ftrace_mux_no_entry;
@@ -82,6 +81,6 @@ struct ftrace_mux_entry *ftrace_mux_next_entry(unsigned int *index);
 struct ftrace_mux_entry *ftrace_mux_entry_for(const struct ftrace_mux_set *set);
 void ftrace_mux_entry_move(struct ftrace_mux_entry *entry, struct ftrace_mux_combo *combo);
 void ftrace_mux_entry_free(struct ftrace_mux_entry *entry);
-void ftrace_mux_update_entries(void);
+void ftrace_mux_write_entries(void);
 
 #endif /* _KERNEL_TRACE_MUX_ENTRIES_H */

@@ -162,7 +162,7 @@ static struct ftrace_mux_section *current_section(struct seq_file *m)
 	return iter->mux_section;
 }
 
-/* Go to the start of the next section, if there is one, with the lock held */
+/* Go to the start of the next section, if there is one. Called and returns with ftrace_lock. */
 static void *next_section(struct seq_file *m, loff_t pos)
 {
 	struct ftrace_mux_section *section = current_section(m);
@@ -377,7 +377,7 @@ static int open_filter(struct trace_array *tr, int flag, struct file *file)
 
 	ret = ftrace_mux_filter_open(tr, flag, file, writer);
 	if (ret)
-		kfree(writer);
+		ftrace_mux_free_writer(writer);
 
 	return ret;
 }

@@ -34,8 +34,14 @@ MODULE_PARM_DESC(seed, "Seed of the random sequence of changes");
 #define NR_FUNCS	8
 #define NR_TRACERS	24
 #define NR_CALLBACKS	4
+/* IDs that have static trampolines, if there are any */
+#ifdef CONFIG_FTRACE_MUX_STATIC_IDS
+#define NR_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
+#else
+#define NR_STATIC_IDS	FTRACE_MUX_IDS
+#endif
 /* More than have static IDs */
-#define NR_OVERRIDES	(CONFIG_FTRACE_MUX_STATIC_IDS + 3)
+#define NR_OVERRIDES	(NR_STATIC_IDS + 3)
 
 /* The functions to be traced */
 
@@ -808,7 +814,7 @@ static void expect_all_calls(struct kunit *test, unsigned int index, unsigned lo
 
 static void mux_test_unregister(struct kunit *test)
 {
-	unsigned int nr_others = CONFIG_FTRACE_MUX_STATIC_IDS - 1;
+	unsigned int nr_others = NR_STATIC_IDS - 1;
 	long victims = 0, heirs = 0;
 	unsigned long rounds;
 
@@ -1247,7 +1253,7 @@ static void mux_test_no_memory(struct kunit *test)
 	test_no_memory(test, call);
 
 	/* With these, the trampolines of the others are made on demand */
-	for (int i = 0; i < CONFIG_FTRACE_MUX_STATIC_IDS; i++)
+	for (int i = 0; i < NR_STATIC_IDS; i++)
 		KUNIT_ASSERT_EQ(test, 0, start_tracer(i, 0x80, 0, 0));
 	test_no_memory(test, call);
 	expect_no_strays(test);

@@ -5,26 +5,28 @@
  * A tracer gets the lowest free ID when it is registered, and keeps it. Direct calls,
  * of which there may be many, leave the IDs to the tracers of many functions. The masks
  * in the record of a function (struct dyn_ftrace) consist of these IDs. A tracer
- * without an ID is found by its filter: see sets.c. An architecture may keep
- * something ready for each combination of the lowest IDs.
+ * without an ID is found by its filter: see sets.c. An architecture may have a trampoline
+ * in the kernel image for each combination of the lowest IDs.
  *
  * States of an ID
  *
  *	FREE	-> USED		in ftrace_startup(), before the ID is in a mask
- *	USED	-> RESTING	after the last call site has left for another
- *				entry. A task may still be about to call the tracer.
- *				It does so, as with any static ftrace_ops.
+ *	USED	-> RESTING	when the tracer is unregistered, and no call site
+ *				leads to it. A task that has passed a call site may
+ *				still call the tracer.
  *	RESTING -> USED		only for the same tracer
  *	RESTING -> FREE		after a grace period of Tasks RCU and of Tasks Rude
  *				RCU: no task can be about to call the tracer
  *	USED	-> FREE		at once, if ftrace has waited for this grace
  *				period when it has unregistered the tracer
  *
- * So what is kept for an ID never passes the ftrace_ops of one tracer to the function
- * of another.
+ * So such a trampoline never passes the ftrace_ops of one tracer to the function of
+ * another.
  *
  * Protected by ftrace_lock.
  */
+#include <linux/ftrace_mux_arch.h>
+
 #include "../ftrace_internal.h"
 #include "ids.h"
 
@@ -67,6 +69,8 @@ static void set_owner(unsigned int id, struct ftrace_ops *ops)
 	ids[id].ops = ops;
 	ids[id].used = ops;
 	ids[id].quiescing = false;
+	if (!ops)
+		arch_ftrace_mux_free_id(id);
 }
 
 /**
@@ -81,7 +85,7 @@ void ftrace_mux_get_id(struct ftrace_ops *ops)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	/* Stubs are counted, but never called. A user cannot name a direct call. */
+	/* Stubs are never called. Direct calls, of few functions each, would take all IDs. */
 	if (ops->flags & (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_DIRECT))
 		return;
 
@@ -127,7 +131,7 @@ void ftrace_mux_put_id(struct ftrace_ops *ops, bool quiescent)
 }
 
 /**
- * ftrace_mux_ids_quiesce - a grace period is about to start
+ * ftrace_mux_ids_quiesce - mark the RESTING IDs for the grace period that starts
  *
  * Context: ftrace_lock held.
  *

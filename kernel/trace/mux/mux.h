@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Function tracer multiplexer: what ftrace calls, and what the files are about.
+ * Function tracer multiplexer: what ftrace.c calls, and the registered tracers.
  */
 #ifndef _KERNEL_TRACE_FTRACE_MUX_H
 #define _KERNEL_TRACE_FTRACE_MUX_H
@@ -27,6 +27,8 @@ enum ftrace_mux_move {
 
 /* updates.c, entries.c: what the call site of each function calls */
 
+extern int ftrace_mux_enabled;
+
 bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
 			    bool again);
 enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec);
@@ -40,8 +42,6 @@ void ftrace_mux_updated(void);
 void ftrace_mux_graph_changes(void);
 
 /* switch.c */
-
-extern int ftrace_mux_enabled;
 
 bool ftrace_mux_update_func(struct ftrace_ops *ops);
 

@@ -3,8 +3,8 @@
  * Function tracer multiplexer: what updates leave behind, and when it is freed.
  *
  * A task may be at an entry, among the calls of a combination, or in a callback after no
- * call site leads there any more. Nobody is after a grace period of Tasks RCU and of Tasks
- * Rude RCU that started later. Until then
+ * call site leads there any more. None is after a grace period of Tasks RCU and of Tasks Rude RCU that
+ * started then. Until then
  *
  *  - an entry without call sites, and a combination without entries, are not freed, nor
  *    used for something else (updates.c, "Late callers")
@@ -20,6 +20,7 @@
  *
  * Protected by ftrace_lock.
  */
+#include <linux/hashtable.h>
 #include <linux/init.h>
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
@@ -50,7 +51,7 @@ static void sweep_func(struct work_struct *work);
 static DECLARE_DELAYED_WORK(sweep_work, sweep_func);
 
 /**
- * ftrace_mux_request_sweep - there is something to wait for and to free
+ * ftrace_mux_request_sweep - request a sweep, since there is something to wait for or to free
  *
  * Context: ftrace_lock held.
  */
@@ -62,7 +63,7 @@ void ftrace_mux_request_sweep(void)
 		return;
 
 	needs_sweep = true;
-	/* Before there are workqueues (ftrace=), ftrace_mux_late_init() does it */
+	/* Before there are workqueues (ftrace=), ftrace_mux_late_init() queues it */
 	if (system_dfl_long_wq)
 		queue_delayed_work(system_dfl_long_wq, &sweep_work, MUX_SWEEP_DELAY);
 }
@@ -85,8 +86,8 @@ static bool start_quiescing(void)
 	}
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		found |= combo->unused || list_empty(&combo->entries);
-		combo->unused = false;
+		found |= combo->abandoned || list_empty(&combo->entries);
+		combo->abandoned = false;
 	}
 
 	sweeping = found;
@@ -110,7 +111,7 @@ static void reap(void)
 	}
 
 	list_for_each_entry_safe(combo, next, &ftrace_mux_combos, node) {
-		if (list_empty(&combo->entries) && !combo->unused)
+		if (list_empty(&combo->entries) && !combo->abandoned)
 			ftrace_mux_combo_free(combo);
 	}
 
@@ -145,7 +146,7 @@ static int __init ftrace_mux_late_init(void)
 }
 late_initcall(ftrace_mux_late_init);
 
-/* Free what belongs to @ops, which no task can be in */
+/* Free the combinations with @ops, and their entries. No task is in one of them. */
 static void free_combos_of(struct ftrace_ops *ops)
 {
 	struct ftrace_mux_combo *combo, *next_combo;
@@ -160,8 +161,10 @@ static void free_combos_of(struct ftrace_ops *ops)
 				ftrace_mux_entry_free(entry);
 		}
 
-		/* Leak the combination: a call site leads to it */
-		if (!WARN_ON_ONCE(!list_empty(&combo->entries)))
+		/* Leak the combination if a call site leads to it, and do not find it again */
+		if (WARN_ON_ONCE(!list_empty(&combo->entries)))
+			hash_del(&combo->hash);
+		else
 			ftrace_mux_combo_free(combo);
 	}
 }
@@ -193,8 +196,8 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
  * ftrace_mux_wait - wait until no task is in a callback for which nobody has waited
  * @ops: a tracer that is about to be freed, or NULL
  *
- * Waits for all tracers, since a callback may use what belongs to another one. If
- * @ops is registered again, unregister_ftrace_function() waits.
+ * Waits for all tracers, since a callback may use what belongs to another one. Clears
+ * waits_later: if @ops is registered again, unregister_ftrace_function() waits.
  *
  * Context: process context, may sleep for seconds; ftrace_lock not held.
  */

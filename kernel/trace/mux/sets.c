@@ -78,13 +78,15 @@ static unsigned long collect_graph(struct ftrace_ops *manager, struct dyn_ftrace
 }
 
 /**
- * ftrace_mux_collect - find the tracers of a function by their filters
+ * ftrace_mux_collect - find the tracers of a function
  * @rec: record of the function
  * @set: filled in with its tracers
  *
  * Context: ftrace_lock held.
  *
- * Return: false if there are too many, or not those that have been counted.
+ * Tracers with an ID are found by the masks of the record, others by their filters.
+ *
+ * Return: false if there are too many, or their number differs from that in the record.
  */
 bool ftrace_mux_collect(struct dyn_ftrace *rec, struct ftrace_mux_set *set)
 {

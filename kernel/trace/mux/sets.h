@@ -5,14 +5,15 @@
 
 #include <linux/ftrace.h>
 
-/* A function with more tracers than this goes through the list of all */
+/* A function with more tracers than this goes through the list of all registered ops */
 #define FTRACE_MUX_MAX_TRACERS	256
 
 /**
  * struct ftrace_mux_set - a set of tracers
- * @graph: indexes of the graph tracers, as a mask, if there are several
+ * @graph: indexes of the graph tracers that want the function, as a mask, if several graph
+ *	tracers are registered
  * @nr: number of tracers
- * @ops: the tracers: those with an ID, lowest first, then the others, in order of
+ * @ops: the tracers without stubs, which are never called: those with an ID, lowest first, then the others, in order of
  *	registration
  */
 struct ftrace_mux_set {

@@ -4,16 +4,11 @@
  *
  * Protected by ftrace_lock.
  */
-#include <kunit/visibility.h>
 #include <linux/init.h>
 #include <linux/kstrtox.h>
 #include <linux/sysctl.h>
 
 #include "mux.h"
-
-/* Whether call sites use entries */
-int ftrace_mux_enabled = 1;
-EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_enabled);
 
 /**
  * ftrace_mux_update_func - follow a change of the function of a tracer

@@ -5,8 +5,9 @@
  * If all functions of an entry get one more tracer, or lose one, the entry moves to
  * another combination as a whole. If only some of them do, their call sites are
  * patched to call an entry of their new combination. So the call site of a function is
- * patched only if its own tracers change, and if the functions that it shares an entry
- * with do not change likewise.
+ * patched if its tracers change, and its entry cannot move with it. If all records are
+ * checked (ftrace_check_all), it may also be patched to another entry of the same
+ * combination.
  *
  * An update has these steps, all of them under one hold of ftrace_lock:
  *
@@ -17,16 +18,20 @@
  *     same way, and finds entries for the other functions. All memory is allocated
  *     here.
  *  3. ftrace patches call sites. target() says which entry a function has from now
- *     on. It gives the same answer however often it is asked.
+ *     on. It gives the same answer until the record has the new entry.
  *  4. ftrace_mux_updated() ends the update.
  *
- * If the functions of an entry do not change in the same way, or if all call sites
- * have to be checked (ftrace_check_all), the tracers of a function are looked up in
- * their filters: ftrace_mux_collect().
+ * If the functions of an entry do not change in the same way, or if all records are
+ * checked, ftrace_mux_collect() finds the tracers of each function.
  *
- * Functions without an entry are those that are not traced, those with a direct
- * call only, and those for which there was no memory: these go through
- * ftrace_ops_list_func(), and the next update tries again.
+ * A function has no entry
+ *
+ *  - if it is not traced, or only by stubs, which are never called
+ *  - if a direct call is its only tracer
+ *  - if it has more than FTRACE_MUX_MAX_TRACERS tracers, or the multiplexer is off: it goes
+ *    through ftrace_ops_list_func()
+ *  - if there was no memory: it goes through ftrace_ops_list_func() until the next update,
+ *    which tries again.
  *
  * Late callers
  *
@@ -35,8 +40,8 @@
  * that the function had before. Without the multiplexer, this happens to functions with a
  * single tracer: for others, ftrace_ops_list_func() tests the filters.
  *
- * If the old entry then moved to a combination with a new tracer, the task could
- * call it for a function that it does not want; livepatch would redirect the task to
+ * If the old entry then moved to a combination with a new tracer, the task would call the
+ * new tracer for a function that this tracer does not want; livepatch would redirect the task to
  * the replacement of another function. So an entry that call sites have left does
  * not move, until a grace period of Tasks RCU and of Tasks Rude RCU has passed. There
  * are two exceptions: a tracer that wants all functions, and one that is being
@@ -46,6 +51,7 @@
  *
  * Protected by ftrace_lock.
  */
+#include <kunit/visibility.h>
 #include <linux/sched.h>
 
 #include "combinations.h"
@@ -54,11 +60,20 @@
 #include "quiesce.h"
 #include "sets.h"
 
-/* An entry with less call sites is not moved if there is one to merge it with */
+/*
+ * An entry with fewer functions does not move to a combination that has an entry. Their call
+ * sites are patched to call that entry.
+ */
 #define MUX_MERGE_USERS		16
 
-/* Different changes of tracers in one update */
+/* Different changes of tracers in one update. If there are more, all records are checked. */
 #define MUX_MAX_CHANGES		8
+
+static_assert(MUX_MAX_CHANGES <= BITS_PER_BYTE * sizeof_field(struct ftrace_mux_plan, change_mask));
+
+/* Whether functions get entries: see switch.c */
+int ftrace_mux_enabled = 1;
+EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_enabled);
 
 /* A tracer is added to functions, or removed */
 struct mux_change {
@@ -70,14 +85,15 @@ struct mux_change {
  * struct mux_update - an update of call sites
  * @changes: the changes of tracers
  * @nr_changes: their number
- * @last: what __ftrace_mux_rec_touch() was called for last
+ * @last: what __ftrace_mux_rec_touch() was called for last: the change, whether it sets
+ *	FTRACE_FL_MODIFIED, and the entry
  * @planned: the entries with functions that change, by plan.link
- * @all_by_filters: any function may change: target() goes by the filters. If not, only
- *	the functions that have been touched change.
+ * @all_one_by_one: all records are checked. If not, only the records that ftrace has marked
+ *	as changed are.
  * @prepared: target() gives final answers, and keeps the last one in @rec and @target
  * @rec: what target() was asked for last
  * @target: what it has answered
- * @set: the tracers of a function
+ * @set: the tracers of a function; too large for the stack
  */
 struct mux_update {
 	struct mux_change		changes[MUX_MAX_CHANGES];
@@ -90,7 +106,7 @@ struct mux_update {
 		struct ftrace_mux_entry	*entry;
 	} last;
 	struct ftrace_mux_entry		*planned;
-	bool				all_by_filters;
+	bool				all_one_by_one;
 	bool				prepared;
 	struct dyn_ftrace		*rec;
 	struct ftrace_mux_entry		*target;
@@ -108,13 +124,13 @@ static bool had_graph_sets;
 
 /* Which entry a function has from now on */
 
-/* As without the multiplexer, a call site calls a single direct function itself */
+/* As without the multiplexer, a call site calls the direct function if that is its only tracer */
 static bool is_direct(const struct dyn_ftrace *rec)
 {
 	return rec->flags & FTRACE_FL_DIRECT && ftrace_rec_count(rec) == 1;
 }
 
-static struct ftrace_mux_entry *find_by_filters(struct mux_update *u, struct dyn_ftrace *rec)
+static struct ftrace_mux_entry *find_entry(struct mux_update *u, struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_combo *combo;
 
@@ -129,12 +145,12 @@ static struct ftrace_mux_entry *find_by_filters(struct mux_update *u, struct dyn
 }
 
 /*
- * Whether the tracers of @rec, which has @entry, are looked up in filters. A function
- * without an entry is not looked up if it has one tracer: that is the one that has been added.
+ * Whether the tracers of @rec, which has @entry and changes, are looked up. They are not
+ * if it has no entry and one tracer: that is the tracer that has been added.
  */
-static bool is_by_filters(const struct ftrace_mux_entry *entry, const struct dyn_ftrace *rec)
+static bool is_one_by_one(const struct ftrace_mux_entry *entry, const struct dyn_ftrace *rec)
 {
-	return entry->plan.by_filters ||
+	return entry->plan.one_by_one ||
 	       (entry == &ftrace_mux_no_entry && ftrace_rec_count(rec) != 1);
 }
 
@@ -145,8 +161,8 @@ static struct ftrace_mux_entry *find_target(struct mux_update *u, struct dyn_ftr
 	if (!ftrace_mux_enabled || !ftrace_rec_count(rec) || is_direct(rec))
 		return NULL;
 
-	if (u->all_by_filters || (entry->plan.functions && is_by_filters(entry, rec)))
-		return find_by_filters(u, rec);
+	if (u->all_one_by_one || (entry->plan.functions && is_one_by_one(entry, rec)))
+		return find_entry(u, rec);
 
 	if (entry->plan.functions)
 		entry = entry->plan.next;
@@ -155,9 +171,10 @@ static struct ftrace_mux_entry *find_target(struct mux_update *u, struct dyn_ftr
 }
 
 /*
- * The entry that @rec has after the update, NULL if none. ftrace asks several times for
- * each function, one after the other. Do not ask after ftrace_mux_rec_move(): the new
- * entry may change in this update, too.
+ * The entry that @rec has after the update, NULL if none. Ask for records that are marked as
+ * changed, or for any if all are checked. ftrace asks several times for each record, one
+ * after the other. Do not ask after ftrace_mux_rec_move(): the new entry may change in this
+ * update, too.
  */
 static struct ftrace_mux_entry *target(struct mux_update *u, struct dyn_ftrace *rec)
 {
@@ -211,7 +228,7 @@ unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_rec_leave - the call site of a function is about to leave its entry
+ * ftrace_mux_rec_leave - take a function off its entry, before its call site is patched
  * @rec: record of the function
  *
  * Context: ftrace_lock held.
@@ -232,7 +249,7 @@ void ftrace_mux_rec_leave(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_rec_move - the call site of a function is about to be patched
+ * ftrace_mux_rec_move - give a function its new entry, before its call site is patched
  * @rec: record of the function, for which ftrace_mux_rec_test() says so
  *
  * Context: ftrace_lock held.
@@ -246,7 +263,8 @@ void ftrace_mux_rec_move(struct dyn_ftrace *rec)
 	ftrace_mux_rec_leave(rec);
 
 	/* These are about call sites that do not call an entry */
-	rec->flags &= ~(FTRACE_FL_REGS_EN | FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN);
+	rec->flags &= ~(FTRACE_FL_REGS_EN | FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN |
+			FTRACE_FL_CALL_OPS_EN);
 	if (entry) {
 		entry->users++;
 		rec->mux_entry = entry->index;
@@ -259,11 +277,13 @@ void ftrace_mux_rec_move(struct dyn_ftrace *rec)
 		rec->flags |= FTRACE_FL_TRAMP_EN;
 	if (is_direct(rec))
 		rec->flags |= FTRACE_FL_DIRECT_EN;
+	if (rec->flags & FTRACE_FL_CALL_OPS && ftrace_rec_count(rec) == 1)
+		rec->flags |= FTRACE_FL_CALL_OPS_EN;
 }
 
 /* Step 1: what changes */
 
-/* The bit of a change in the masks of plans, 0 if there are too many changes */
+/* The bit of a change in change_mask; 0 if there are too many, and all records are checked */
 static unsigned int plan_bit(struct mux_update *u, struct ftrace_ops *ops, bool add)
 {
 	for (unsigned int n = 0; n < u->nr_changes; n++) {
@@ -282,7 +302,7 @@ static unsigned int plan_bit(struct mux_update *u, struct ftrace_ops *ops, bool 
 	return BIT(u->nr_changes++);
 }
 
-static noinline bool start_touching(struct mux_update *u, struct ftrace_ops *ops,
+static noinline bool start_change(struct mux_update *u, struct ftrace_ops *ops,
 				    struct dyn_ftrace *rec, bool add)
 {
 	struct ftrace_mux_entry *entry = ftrace_mux_rec_entry(rec);
@@ -290,11 +310,11 @@ static noinline bool start_touching(struct mux_update *u, struct ftrace_ops *ops
 	if (!ftrace_enabled)
 		return false;
 
-	if (!entry->plan.changes) {
+	if (!entry->plan.nr_changes) {
 		entry->plan.link = u->planned;
 		u->planned = entry;
 	}
-	entry->plan.mask |= plan_bit(u, ops, add);
+	entry->plan.change_mask |= plan_bit(u, ops, add);
 	entry->plan.sample = rec;
 
 	u->last.ops = ops;
@@ -307,11 +327,11 @@ static noinline bool start_touching(struct mux_update *u, struct ftrace_ops *ops
 }
 
 /**
- * __ftrace_mux_rec_touch - a tracer has been added to a function, or removed
+ * __ftrace_mux_rec_touch - note that a tracer was added to a function, or removed
  * @ops: the tracer
  * @rec: record of the function, with its new count
  * @add: which of the two
- * @again: whether the function has been touched in this update before
+ * @again: whether this was called for the function in this update before
  *
  * Context: ftrace_lock held.
  *
@@ -324,12 +344,12 @@ bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool
 
 	/* It is the same change, and often the same entry, for all functions of a tracer */
 	if ((u->last.ops != ops || u->last.add != add || u->last.index != rec->mux_entry) &&
-	    !start_touching(u, ops, rec, add))
+	    !start_change(u, ops, rec, add))
 		return false;
 
-	u->last.entry->plan.changes++;
+	u->last.entry->plan.nr_changes++;
 	u->last.entry->plan.functions += !again;
-	/* If the entry moves, ftrace_check_record() does not do this */
+	/* ftrace_check_record() does this if it patches the call site, but the entry may move */
 	if (u->last.modify)
 		rec->flags |= FTRACE_FL_MODIFIED;
 
@@ -338,7 +358,7 @@ bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool
 
 /* Step 2: get ready */
 
-/* An entry for @set. Without memory for it, its functions use the list of all. */
+/* An entry for @set. Without memory for it, its functions go through the list of all ops. */
 static struct ftrace_mux_entry *entry_for(const struct ftrace_mux_set *set)
 {
 	struct ftrace_mux_entry *entry = ftrace_mux_entry_for(set);
@@ -351,8 +371,8 @@ static struct ftrace_mux_entry *entry_for(const struct ftrace_mux_set *set)
 	return entry;
 }
 
-/* Have an entry ready for what find_by_filters() looks for */
-static void prepare_by_filters(struct mux_update *u, struct dyn_ftrace *rec)
+/* Have an entry ready for what find_entry() looks for */
+static void prepare_function(struct mux_update *u, struct dyn_ftrace *rec)
 {
 	/* ftrace does not patch the disabled ones: see skip_record() */
 	if (!ftrace_rec_count(rec) || is_direct(rec) ||
@@ -364,13 +384,15 @@ static void prepare_by_filters(struct mux_update *u, struct dyn_ftrace *rec)
 }
 
 /*
- * The tracers, after the update, of the functions that have no entry and get their first
- * tracer. They get no entry for a stub, which is never called, and none for a direct
- * call alone: the set is empty.
+ * Finds the tracers, after the update, of the functions that have no entry and get their
+ * first tracer. They get no entry for a stub, which is never called, and none for a direct
+ * call alone: the set is empty. Returns false, and the set is undefined, if each function has to be
+ * looked up.
  */
-static bool first_set(struct mux_update *u, struct ftrace_mux_set *set)
+static bool first_set(struct mux_update *u)
 {
-	unsigned int mask = ftrace_mux_no_entry.plan.mask;
+	struct ftrace_mux_set *set = &u->set;
+	unsigned int mask = ftrace_mux_no_entry.plan.change_mask;
 	struct mux_change *change;
 
 	if (!mask || mask & (mask - 1))
@@ -384,14 +406,14 @@ static bool first_set(struct mux_update *u, struct ftrace_mux_set *set)
 	return change->add;
 }
 
-/* Whether the functions of @entry that change do not all change in the same way */
+/* Whether one function does not stand for all functions of @entry that change */
 static bool changes_differ(const struct mux_update *u, const struct ftrace_mux_entry *entry)
 {
 	const struct ftrace_mux_plan *plan = &entry->plan;
-	unsigned long mask = plan->mask;
+	unsigned long mask = plan->change_mask;
 	unsigned int n;
 
-	if (plan->changes != plan->functions * hweight8(plan->mask))
+	if (plan->nr_changes != plan->functions * hweight8(plan->change_mask))
 		return true;
 
 	/* Which of several graph tracers a function has is in their filters */
@@ -406,19 +428,20 @@ static bool changes_differ(const struct mux_update *u, const struct ftrace_mux_e
 /*
  * Finds the tracers, after the update, of the functions of @entry that change. These
  * had the same tracers. If all of them have all of the changes, they have the
- * same tracers again, and one of the functions stands for all. Returns false if
- * each function has to be looked up in filters.
+ * same tracers again, and one of the functions stands for all. Returns false, and the set
+ * is undefined, if each function has to be looked up.
  */
-static bool next_set(struct mux_update *u, const struct ftrace_mux_entry *entry,
-		     struct ftrace_mux_set *set)
+static bool next_set(struct mux_update *u, const struct ftrace_mux_entry *entry)
 {
+	struct ftrace_mux_set *set = &u->set;
+
 	if (changes_differ(u, entry))
 		return false;
 
 	if (entry == &ftrace_mux_no_entry)
-		return first_set(u, set);
+		return first_set(u);
 
-	/* If a direct call is all that remains, the function may need no entry */
+	/* Of a direct call alone, is_direct() decides for each function */
 	return ftrace_mux_collect(entry->plan.sample, set) &&
 	       (set->nr != 1 || !(set->ops[0]->flags & FTRACE_OPS_FL_DIRECT));
 }
@@ -429,10 +452,10 @@ static bool wants_all(struct ftrace_ops *ops)
 	       ftrace_hash_empty(ftrace_locked_hash(ops->func_hash->notrace_hash));
 }
 
-/* Whether late callers of @entry may see its changes */
-static bool late_callers_agree(const struct mux_update *u, const struct ftrace_mux_entry *entry)
+/* Whether @entry may move although a task may be between a call site and its combination */
+static bool safe_for_late_callers(const struct mux_update *u, const struct ftrace_mux_entry *entry)
 {
-	unsigned long mask = entry->plan.mask;
+	unsigned long mask = entry->plan.change_mask;
 	unsigned int n;
 
 	if (!entry->abandoned && !entry->quiescing)
@@ -448,16 +471,15 @@ static bool late_callers_agree(const struct mux_update *u, const struct ftrace_m
 	return true;
 }
 
-/* Move all functions of @entry to the combination of @set, if that is right */
-static bool move_entry(struct mux_update *u, struct ftrace_mux_entry *entry,
-		       const struct ftrace_mux_set *set)
+/* Move all functions of @entry to the combination of the set, if that is right */
+static bool move_entry(struct mux_update *u, struct ftrace_mux_entry *entry)
 {
 	struct ftrace_mux_combo *combo;
 
-	if (entry->plan.functions != entry->users || !late_callers_agree(u, entry))
+	if (entry->plan.functions != entry->users || !safe_for_late_callers(u, entry))
 		return false;
 
-	combo = ftrace_mux_combo_get(set);
+	combo = ftrace_mux_combo_get(&u->set);
 	if (!combo || (entry->users < MUX_MERGE_USERS && !list_empty(&combo->entries)))
 		return false;
 
@@ -476,13 +498,13 @@ static void prepare_recs(struct mux_update *u)
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		if (u->all_by_filters || is_by_filters(ftrace_mux_rec_entry(rec), rec))
-			prepare_by_filters(u, rec);
+		if (u->all_one_by_one || is_one_by_one(ftrace_mux_rec_entry(rec), rec))
+			prepare_function(u, rec);
 		cond_resched();
 	}
 }
 
-/* Move the entries that can move. The functions of the others need other entries. */
+/* Move the entries that can move. Returns true if functions of the others need other entries. */
 static bool plan_moves(struct mux_update *u)
 {
 	bool sites = false;
@@ -491,10 +513,10 @@ static bool plan_moves(struct mux_update *u)
 		struct ftrace_mux_plan *plan = &entry->plan;
 
 		plan->next = NULL;
-		plan->by_filters = !next_set(u, entry, &u->set);
-		if (!plan->by_filters && entry != &ftrace_mux_no_entry && u->set.nr &&
+		plan->one_by_one = !next_set(u, entry);
+		if (!plan->one_by_one && entry != &ftrace_mux_no_entry && u->set.nr &&
 		    (ftrace_mux_combo_equals(entry->combo, &u->set) ||
-		     move_entry(u, entry, &u->set)))
+		     move_entry(u, entry)))
 			plan->next = entry;
 		sites |= !plan->next;
 	}
@@ -505,33 +527,33 @@ static bool plan_moves(struct mux_update *u)
 /* Find entries for the functions that change, and whose entry stays where it is */
 static void plan_sites(struct mux_update *u)
 {
-	bool by_filters = false;
+	bool one_by_one = false;
 
 	for (struct ftrace_mux_entry *entry = u->planned; entry; entry = entry->plan.link) {
 		struct ftrace_mux_plan *plan = &entry->plan;
 
-		/* Of functions without an entry, is_by_filters() may be true of some */
-		by_filters |= plan->by_filters || entry == &ftrace_mux_no_entry;
-		if (plan->next || plan->by_filters || !next_set(u, entry, &u->set) ||
-		    !u->set.nr)
+		/* is_one_by_one() may be true of some functions without an entry */
+		one_by_one |= plan->one_by_one || entry == &ftrace_mux_no_entry;
+		if (plan->next || plan->one_by_one)
 			continue;
-		plan->next = entry_for(&u->set);
+		/* As in plan_moves(), which has used the set for other entries since */
+		next_set(u, entry);
+		if (u->set.nr)
+			plan->next = entry_for(&u->set);
 	}
 
-	if (by_filters)
+	if (one_by_one)
 		prepare_recs(u);
 }
 
 /*
- * Say where the functions of each entry go. First the entries that move: others may
- * go to what these are afterwards. Returns true if call sites have to be patched.
+ * Say where the functions of each entry go. Entries move first, since functions of another
+ * entry may get one that has moved. Returns false if it is enough that entries move. If no
+ * entry is planned, call sites change for another reason.
  */
 static bool plan_update(struct mux_update *u)
 {
-	if (!u->planned)
-		return true;
-
-	if (!plan_moves(u))
+	if (u->planned && !plan_moves(u))
 		return false;
 
 	plan_sites(u);
@@ -539,15 +561,15 @@ static bool plan_update(struct mux_update *u)
 	return true;
 }
 
-static void start_answers(struct mux_update *u)
+static void finish_preparing(struct mux_update *u)
 {
-	ftrace_mux_update_entries();
+	ftrace_mux_write_entries();
 	u->prepared = true;
 	u->rec = NULL;
 }
 
 /**
- * ftrace_mux_prepare - call sites are about to be updated
+ * ftrace_mux_prepare - get ready for an update of call sites
  *
  * Has entries and combinations ready, and moves entries.
  *
@@ -569,12 +591,12 @@ bool ftrace_mux_prepare(void)
 	if (!ftrace_mux_enabled)
 		return true;
 
-	u->all_by_filters = ftrace_check_all;
-	if (u->all_by_filters)
+	u->all_one_by_one = ftrace_check_all;
+	if (u->all_one_by_one)
 		prepare_recs(u);
 	else
 		sites = plan_update(u);
-	start_answers(u);
+	finish_preparing(u);
 
 	if (no_memory)
 		pr_warn_once("ftrace: no memory for the tracers of some functions, which use the list of all\n");
@@ -598,15 +620,15 @@ void ftrace_mux_prepare_rec(struct dyn_ftrace *rec)
 	if (!ftrace_mux_enabled || !ftrace_enabled)
 		return;
 
-	u->all_by_filters = true;
-	prepare_by_filters(u, rec);
-	start_answers(u);
+	u->all_one_by_one = true;
+	prepare_function(u, rec);
+	finish_preparing(u);
 }
 
 /* Step 4: done */
 
 /**
- * ftrace_mux_updated - call sites have been updated
+ * ftrace_mux_updated - end an update of call sites
  *
  * Context: ftrace_lock held.
  */
@@ -625,15 +647,16 @@ void ftrace_mux_updated(void)
 	u->planned = NULL;
 	u->nr_changes = 0;
 	u->last.ops = NULL;
-	u->all_by_filters = false;
+	u->all_one_by_one = false;
 	u->prepared = false;
 	u->rec = NULL;
 }
 
 /**
- * ftrace_mux_graph_changes - graph tracers have come or gone, or their filters change
+ * ftrace_mux_graph_changes - note that graph tracers have come or gone, or their filters change
  *
- * Their common ops may have the same functions as before, and these other tracers.
+ * Their shared ops may keep its functions while other graph tracers want these: have the
+ * next update check all records.
  *
  * Context: ftrace_lock held.
  */

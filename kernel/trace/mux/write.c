@@ -10,8 +10,8 @@
  *	[               trace] ext4_sync_fs [ext4]
  *	[       trace_profile] #### all functions enabled ####
  *
- * trace_get_user() splits what is written at blanks, and programs may split it
- * anywhere. So the writer remembers where in a line it is. Each filter that the file
+ * Blanks split what is written into words, as in trace_get_user(). A program may split it
+ * into several writes anywhere, so the writer remembers where in a line it is. Each filter that the file
  * is about has an iterator with a copy of it. All are made the filters when the file
  * is closed, or none if a name was wrong.
  *
@@ -61,7 +61,7 @@ struct ftrace_mux_writer {
  *
  * Context: process context, may sleep.
  *
- * Return: the writer, which ftrace_mux_regex_commit() frees, or NULL.
+ * Return: the writer, which ftrace_mux_regex_commit() frees, or NULL if there is no memory.
  */
 struct ftrace_mux_writer *ftrace_mux_new_writer(bool empty)
 {
@@ -73,6 +73,17 @@ struct ftrace_mux_writer *ftrace_mux_new_writer(bool empty)
 	}
 
 	return writer;
+}
+
+/**
+ * ftrace_mux_free_writer - free a writer that was never used
+ * @writer: the writer, or NULL
+ *
+ * Context: any.
+ */
+void ftrace_mux_free_writer(struct ftrace_mux_writer *writer)
+{
+	kfree(writer);
 }
 
 /* It is not known which filter the line is for: give up */

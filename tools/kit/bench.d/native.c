@@ -79,7 +79,6 @@ void mutex_unlock(void *lock) { (void)lock; }
 void *__kmalloc_noprof(size_t size, unsigned int flags) { (void)flags; return calloc(1, size); }
 void kfree(const void *p) { free((void *)p); }
 int set_memory_rox(unsigned long addr, int pages) { (void)addr; (void)pages; return 0; }
-void text_poke_finish(void) { }
 
 void *text_poke_copy_locked(void *addr, const void *opcode, size_t len, bool core_ok)
 {
