@@ -9,7 +9,8 @@
  *
  * So if all functions of an entry get one more tracer, or lose one, the entry is all
  * that is changed: see updates.c. A combination may have several entries, since
- * entries of different combinations may come to lead to the same one. Entries are freed after a grace period: see quiesce.c.
+ * entries of different combinations may come to lead to the same one. Entries are freed
+ * after a grace period: see quiesce.c.
  *
  * Protected by ftrace_lock.
  */

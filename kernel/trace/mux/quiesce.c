@@ -3,8 +3,8 @@
  * Function tracer multiplexer: what updates leave behind, and when it is freed.
  *
  * A task may be at an entry, among the calls of a combination, or in a callback after no
- * call site leads there any more. None is after a grace period of Tasks RCU and of Tasks Rude RCU that
- * started then. Until then
+ * call site leads there any more. None is after a grace period of Tasks RCU and of Tasks
+ * Rude RCU that started then. Until then
  *
  *  - an entry without call sites, and a combination without entries, are not freed, nor
  *    used for something else (updates.c, "Late callers")

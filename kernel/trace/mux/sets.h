@@ -13,8 +13,8 @@
  * @graph: indexes of the graph tracers that want the function, as a mask, if several graph
  *	tracers are registered
  * @nr: number of tracers
- * @ops: the tracers without stubs, which are never called: those with an ID, lowest first, then the others, in order of
- *	registration
+ * @ops: the tracers, without stubs, which are never called: first the tracers with an ID,
+ *	lowest first, then the others, in order of registration
  */
 struct ftrace_mux_set {
 	unsigned long		graph;

@@ -41,8 +41,8 @@
  * single tracer: for others, ftrace_ops_list_func() tests the filters.
  *
  * If the old entry then moved to a combination with a new tracer, the task would call the
- * new tracer for a function that this tracer does not want; livepatch would redirect the task to
- * the replacement of another function. So an entry that call sites have left does
+ * new tracer for a function that this tracer does not want; livepatch would redirect the
+ * task to the replacement of another function. So an entry that call sites have left does
  * not move, until a grace period of Tasks RCU and of Tasks Rude RCU has passed. There
  * are two exceptions: a tracer that wants all functions, and one that is being
  * unregistered. A tracer whose filter changes, or that is registered again, may be
@@ -69,7 +69,7 @@
 /* Different changes of tracers in one update. If there are more, all records are checked. */
 #define MUX_MAX_CHANGES		8
 
-static_assert(MUX_MAX_CHANGES <= BITS_PER_BYTE * sizeof_field(struct ftrace_mux_plan, change_mask));
+static_assert(BITS_PER_BYTE * sizeof_field(struct ftrace_mux_plan, change_mask) >= MUX_MAX_CHANGES);
 
 /* Whether functions get entries: see switch.c */
 int ftrace_mux_enabled = 1;
@@ -303,7 +303,7 @@ static unsigned int plan_bit(struct mux_update *u, struct ftrace_ops *ops, bool 
 }
 
 static noinline bool start_change(struct mux_update *u, struct ftrace_ops *ops,
-				    struct dyn_ftrace *rec, bool add)
+				  struct dyn_ftrace *rec, bool add)
 {
 	struct ftrace_mux_entry *entry = ftrace_mux_rec_entry(rec);
 
@@ -386,8 +386,8 @@ static void prepare_function(struct mux_update *u, struct dyn_ftrace *rec)
 /*
  * Finds the tracers, after the update, of the functions that have no entry and get their
  * first tracer. They get no entry for a stub, which is never called, and none for a direct
- * call alone: the set is empty. Returns false, and the set is undefined, if each function has to be
- * looked up.
+ * call alone: the set is empty. Returns false, and the set is undefined, if each function
+ * has to be looked up.
  */
 static bool first_set(struct mux_update *u)
 {
@@ -490,7 +490,7 @@ static bool move_entry(struct mux_update *u, struct ftrace_mux_entry *entry)
 	return true;
 }
 
-/* Have entries ready for all functions that are looked up in filters */
+/* Have entries ready for all functions that are looked up one by one */
 static void prepare_recs(struct mux_update *u)
 {
 	struct ftrace_rec_iter *iter;

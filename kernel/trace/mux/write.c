@@ -11,9 +11,9 @@
  *	[       trace_profile] #### all functions enabled ####
  *
  * Blanks split what is written into words, as in trace_get_user(). A program may split it
- * into several writes anywhere, so the writer remembers where in a line it is. Each filter that the file
- * is about has an iterator with a copy of it. All are made the filters when the file
- * is closed, or none if a name was wrong.
+ * into several writes anywhere, so the writer remembers where in a line it is. Each filter
+ * that the file is about has an iterator with a copy of it. When the file is closed, all
+ * copies become the filters, or none if a name was wrong.
  *
  * Protected by parser_lock of ftrace, until the file is released.
  */
