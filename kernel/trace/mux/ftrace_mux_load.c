@@ -641,7 +641,7 @@ static int busy_set(const char *val, const struct kernel_param *kp)
 	int ret;
 
 	/* The task would not let others have its CPU */
-	if (!preempt_model_full())
+	if (!preempt_model_preemptible())
 		return -EOPNOTSUPP;
 
 	ret = kstrtobool(val, &start);
