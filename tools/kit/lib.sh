@@ -101,8 +101,12 @@ mips)
 	QEMU_SYSTEM=qemu-system-$DEBIAN_ARCH
 	if on R6; then MACHINE+=r6; fi
 	;;
+arm64)
+	MACHINE=arm64 KERNEL_ARCH=arm64 CROSS=aarch64-linux-gnu- DEBIAN_ARCH=arm64
+	QEMU_SYSTEM='qemu-system-aarch64'
+	;;
 *)
-	die "ARCH=$ARCH is neither x86_64 nor mips"
+	die "ARCH=$ARCH is none of x86_64, mips and arm64"
 	;;
 esac
 ROOTFS=$SHARED/rootfs${DEBIAN_ARCH:+-$DEBIAN_ARCH}
@@ -144,7 +148,7 @@ select_kernel()
 		if on NOPADDING; then FLAVOUR+=-nopadding OBJ+=-nopadding; fi
 	fi
 	if on DEBUG; then
-		FLAVOUR=${FLAVOUR%"-$MACHINE"}-debug
+		FLAVOUR+=-debug
 		OBJ=$OBJ-debug
 	fi
 	if [[ -n $VARIANT ]]; then FLAVOUR+=-$VARIANT OBJ+=-$VARIANT; fi

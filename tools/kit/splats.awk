@@ -10,7 +10,7 @@ function complaint(line) {
 	line ~ /(^|[] ])WARNING: / ||
 	line ~ /(^|[] ])(kernel )?BUG[: ]/ ||
 	line ~ /(Oops|Kernel bug detected|kernel code|[Uu]naligned .*access|kernel context!|overflow)\[#[0-9]+\]:/ ||
-	line ~ /Oops: |general protection fault|double fault|Missing ENDBR/ ||
+	line ~ /Oops: |Internal error: |general protection fault|double fault|Missing ENDBR/ ||
 	line ~ /Kernel panic|PANIC:|Unable to handle kernel|unable to handle (page|kernel)/ ||
 	line ~ /INFO: (possible|inconsistent|suspicious|trying to register|task .* blocked for more)/ ||
 	line ~ /INFO: .*(stall|detected expedited)|detected stalls|soft lockup|[Hh]ard LOCKUP/ ||
