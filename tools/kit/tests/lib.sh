@@ -58,21 +58,21 @@ takes_long()
 }
 
 # check_options NAME: sets CHECK to the options of tools/kit/check. make test leaves arch/mips
-# out, for which kernels of three more configurations are prepared. If the test is to run
-# whole, this installs the compilers.
+# and arch/arm64 out, for which kernels of more configurations are prepared. If the test is to
+# run whole, this installs the compilers.
 check_options()
 {
 	local compiler
 	CHECK=()
 	if ! on TEST_ALL; then
-		CHECK=(--no-mips)
-		left_out "$1" 'W=1 and sparse on arch/mips'
+		CHECK=(--no-others)
+		left_out "$1" 'W=1 and sparse on arch/mips and arch/arm64'
 		return
 	fi
 	"$KIT/deps" --all >&2 || :
-	for compiler in mipsel-linux-gnu-gcc mips64el-linux-gnuabi64-gcc; do
+	for compiler in mipsel-linux-gnu-gcc mips64el-linux-gnuabi64-gcc aarch64-linux-gnu-gcc; do
 		if ! command -v $compiler > /dev/null; then
-			left_out "$1" "arch/mips: there was no $compiler"
+			left_out "$1" "W=1 and sparse on an architecture: there was no $compiler"
 			return
 		fi
 	done
