@@ -31,7 +31,6 @@
 
 #define MUX_ENTRIES_SYM		"ftrace_mux_entries"
 #define MUX_TRAMPOLINE_SYM	"ftrace_mux_trampoline"
-#define MUX_ENTRY_SIZE		8
 
 /* Pages of entries, which are never freed */
 static unsigned long mux_pages[FTRACE_MUX_MAX_CHUNKS];
@@ -75,18 +74,19 @@ void arch_ftrace_mux_end(void)
  */
 int arch_ftrace_mux_add_entries(unsigned int first)
 {
+	unsigned int nr = first / FTRACE_MUX_CHUNK_ENTRIES;
 	void *page;
 
-	static_assert(FTRACE_MUX_CHUNK_ENTRIES * MUX_ENTRY_SIZE == PAGE_SIZE);
-	static_assert(JMP32_INSN_SIZE <= MUX_ENTRY_SIZE);
+	static_assert(FTRACE_MUX_CHUNK_ENTRIES * FTRACE_MUX_ENTRY_SIZE == PAGE_SIZE);
+	static_assert(JMP32_INSN_SIZE <= FTRACE_MUX_ENTRY_SIZE);
 
 	page = ftrace_mux_alloc_code(1);
 	if (!page)
 		return -ENOMEM;
 
-	mux_pages[mux_nr_pages] = (unsigned long)page;
+	mux_pages[nr] = (unsigned long)page;
 	/* Pairs with smp_load_acquire() in is_entry() and ftrace_mux_get_kallsym() */
-	smp_store_release(&mux_nr_pages, mux_nr_pages + 1);
+	smp_store_release(&mux_nr_pages, nr + 1);
 	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, (unsigned long)page, PAGE_SIZE, false,
 			   MUX_ENTRIES_SYM);
 
@@ -104,7 +104,7 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 unsigned long arch_ftrace_mux_entry_addr(unsigned int index)
 {
 	return mux_pages[index / FTRACE_MUX_CHUNK_ENTRIES] +
-	       index % FTRACE_MUX_CHUNK_ENTRIES * MUX_ENTRY_SIZE;
+	       index % FTRACE_MUX_CHUNK_ENTRIES * FTRACE_MUX_ENTRY_SIZE;
 }
 
 /**

@@ -11,6 +11,9 @@ struct ftrace_ops;
 /* All combinations of the lowest IDs have a static trampoline */
 #define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
 
+/* In bytes: a jump, and room up to the next entry */
+#define FTRACE_MUX_ENTRY_SIZE	8
+
 /* ftrace_mux_64.S */
 
 /*

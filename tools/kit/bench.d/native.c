@@ -37,7 +37,6 @@
 #define MAX_CALLBACKS	8
 
 #define INSN_SIZE	5
-#define ENTRY_SIZE	8
 #define CALL_OPCODE	0xe8
 #define JMP_OPCODE	0xe9
 #define RET_OPCODE	0xc3
@@ -327,7 +326,7 @@ static void create(void)
 			continue;
 		ftrace_mux_write_entry(entry, v->tramp);
 		v->callee = (void *)entry;
-		entry += ENTRY_SIZE;
+		entry += FTRACE_MUX_ENTRY_SIZE;
 	}
 }
 
