@@ -22,7 +22,7 @@
  *
  * Entries and calls are changed between arch_ftrace_mux_begin() and arch_ftrace_mux_end(),
  * entries in the order of their indexes. After arch_ftrace_mux_end(), each call of a traced
- * function finds what was changed.
+ * function finds what was changed, if it comes after it in the order that processors agree on.
  *
  * ftrace_lock is held in all functions here.
  */
@@ -81,6 +81,8 @@ int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo);
 void arch_ftrace_mux_exit_combo(struct ftrace_mux_combo *combo);
 unsigned int arch_ftrace_mux_combo_size(const struct ftrace_mux_combo *combo);
 void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_combo *combo);
+bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops,
+				unsigned int index);
 
 /* The tracer that had an ID is in no combination any more */
 void arch_ftrace_mux_free_id(unsigned int id);

@@ -442,12 +442,10 @@ bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec)
 	if (!combo)
 		return false;
 
-	/* As ftrace shows the trampoline of a single tracer */
+	/* As ftrace shows a single tracer */
 	if (combo->nr == 1 && !combo->graph) {
-		seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)ftrace_mux_callee(rec),
-			   (void *)combo->ops[0]->func,
-			   (void *)ftrace_ops_get_func(combo->ops[0]));
-		ftrace_show_subops(m, combo->ops[0], rec);
+		if (arch_ftrace_mux_show_alone(m, combo->ops[0], rec->mux_entry))
+			ftrace_show_subops(m, combo->ops[0], rec);
 	} else {
 		seq_puts(m, "\tmux: ");
 		arch_ftrace_mux_show_combo(m, combo);

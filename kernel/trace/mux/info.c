@@ -38,7 +38,7 @@ static enum dispatch combo_dispatch(const struct ftrace_mux_combo *combo)
 static enum dispatch rec_dispatch(struct dyn_ftrace *rec)
 {
 	if (ftrace_rec_count(rec) == 1 &&
-	    rec->flags & (FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN))
+	    rec->flags & (FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN | FTRACE_FL_CALL_OPS_EN))
 		return DISPATCH_ALONE;
 
 	return DISPATCH_LIST;

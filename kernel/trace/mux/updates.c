@@ -263,7 +263,8 @@ void ftrace_mux_rec_move(struct dyn_ftrace *rec)
 	ftrace_mux_rec_leave(rec);
 
 	/* These are about call sites that do not call an entry */
-	rec->flags &= ~(FTRACE_FL_REGS_EN | FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN);
+	rec->flags &= ~(FTRACE_FL_REGS_EN | FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN |
+			FTRACE_FL_CALL_OPS_EN);
 	if (entry) {
 		entry->users++;
 		rec->mux_entry = entry->index;
@@ -276,6 +277,8 @@ void ftrace_mux_rec_move(struct dyn_ftrace *rec)
 		rec->flags |= FTRACE_FL_TRAMP_EN;
 	if (is_direct(rec))
 		rec->flags |= FTRACE_FL_DIRECT_EN;
+	if (rec->flags & FTRACE_FL_CALL_OPS && ftrace_rec_count(rec) == 1)
+		rec->flags |= FTRACE_FL_CALL_OPS_EN;
 }
 
 /* Step 1: what changes */

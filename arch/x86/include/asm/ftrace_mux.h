@@ -9,6 +9,9 @@
 /* What the wrapper of a system call has in front of the name that users know */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__x64_"
 
+/* How far the call site is behind the start of a function at most */
+#define ARCH_FTRACE_MAX_SITE_OFFSET	ENDBR_INSN_SIZE
+
 /**
  * struct arch_ftrace_mux_combo - the trampoline of a combination
  * @tramp: its address

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Function tracer multiplexer on arm64 */
+#ifndef _ASM_ARM64_FTRACE_MUX_H
+#define _ASM_ARM64_FTRACE_MUX_H
+
+#include <linux/ftrace_mux_calls.h>
+
+/* Users know the function __arm64_sys_read() of a system call as sys_read */
+#define ARCH_FTRACE_SYSCALL_PREFIX	"__arm64_"
+
+/* How far the call site is behind the start of a function at most: behind BTI and MOV X9, LR */
+#define ARCH_FTRACE_MAX_SITE_OFFSET	(IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) ? 8 : 4)
+
+struct dyn_ftrace;
+struct ftrace_ops;
+
+#ifdef CONFIG_FTRACE_MUX
+const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec);
+#else
+static inline const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
+{
+	return NULL;
+}
+#endif
+
+#endif /* _ASM_ARM64_FTRACE_MUX_H */

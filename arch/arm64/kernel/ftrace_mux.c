@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer on arm64, see <linux/ftrace_mux_arch.h>.
+ *
+ * In front of each function, there is a literal: the address of an ops, which
+ * ftrace_caller loads. If the function has an entry, the literal is the address of the
+ * entry, which looks like an ops. So a call site calls ftrace_caller, whatever entry it
+ * has.
+ *
+ * The entry is written first; then, behind smp_wmb(), the literal; then, if the function was
+ * not traced, the branch of the call site. ftrace_caller comes to the entry through the literal,
+ * so its loads depend on the literal, and see what is in the entry.
+ *
+ * Protected by ftrace_lock.
+ */
+#include <linux/ftrace_mux_arch.h>
+#include <linux/align.h>
+
+#include <asm/insn.h>
+
+/* ftrace_mux_calls.S has these numbers */
+static_assert(offsetof(struct ftrace_mux_cell, call) == 16);
+static_assert(offsetof(struct ftrace_mux_call, func) == 0);
+static_assert(offsetof(struct ftrace_mux_call, arg) == 8);
+static_assert(sizeof(struct ftrace_mux_call) == 16);
+
+/* In ftrace_mux_calls.S: make as many calls as the name says; @op is the array of calls */
+#define DECLARE_CALL_FUNC(nr)						\
+	void ftrace_mux_call_##nr(unsigned long ip, unsigned long parent_ip, \
+				  struct ftrace_ops *op, struct ftrace_regs *fregs)
+
+DECLARE_CALL_FUNC(2);
+DECLARE_CALL_FUNC(3);
+DECLARE_CALL_FUNC(4);
+DECLARE_CALL_FUNC(5);
+DECLARE_CALL_FUNC(6);
+DECLARE_CALL_FUNC(7);
+DECLARE_CALL_FUNC(8);
+
+static const ftrace_func_t call_funcs[] = {
+	[2] = ftrace_mux_call_2, ftrace_mux_call_3, ftrace_mux_call_4, ftrace_mux_call_5,
+	ftrace_mux_call_6, ftrace_mux_call_7, ftrace_mux_call_8,
+};
+
+/**
+ * arch_ftrace_mux_call_func - the function that makes a number of calls
+ * @nr: the number of calls, at least 2
+ *
+ * Context: any.
+ *
+ * Return: a function whose third argument is the array of calls; NULL if there is none for
+ * @nr.
+ */
+ftrace_func_t arch_ftrace_mux_call_func(unsigned int nr)
+{
+	return nr < ARRAY_SIZE(call_funcs) ? call_funcs[nr] : NULL;
+}
+
+/**
+ * arch_ftrace_mux_entry_addr - what a call site with an entry calls
+ * @index: the index of the entry
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the address of ftrace_caller, for each entry.
+ */
+unsigned long arch_ftrace_mux_entry_addr(unsigned int index)
+{
+	return FTRACE_ADDR;
+}
+
+/**
+ * ftrace_mux_rec_ops - what the literal of a function has to be
+ * @rec: the record of the function
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: its entry, which looks like an ops to ftrace_caller; NULL if it has none.
+ */
+const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
+{
+	return rec->mux_entry ? (const struct ftrace_ops *)ftrace_mux_cell_at(rec->mux_entry) :
+				NULL;
+}
+
+#if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
+/**
+ * arch_ftrace_mux_site_calls - whether the call site of a function calls an entry
+ * @rec: the record of the function
+ * @index: the index of the entry
+ *
+ * Context: ftrace_lock and text_mutex held.
+ *
+ * Return: true if the literal of the function is the entry, and its call site is a
+ * branch.
+ */
+bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index)
+{
+	/* As in ftrace_rec_set_ops() */
+	unsigned long *literal = (unsigned long *)ALIGN_DOWN(rec->ip - 12, 8);
+
+	return READ_ONCE(*literal) == (unsigned long)ftrace_mux_cell_at(index) &&
+	       aarch64_insn_is_bl(le32_to_cpu(*(__le32 *)rec->ip));
+}
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Function tracer multiplexer on arm64: the calls that an entry leads to.
+ *
+ * ftrace_caller calls the function of an entry as it calls that of an ops: x0 to x3 are
+ * the ip, the parent ip, the entry, and the ftrace_regs. A callback gets the same, with its
+ * own argument in x2.
+ *
+ * Each of 2 to 8 callbacks has a branch of its own, which the processor can predict. The
+ * last callback returns to ftrace_caller.
+ *
+ * A kprobe here would be hit between the load of a call and the call.
+ *
+ * With BTI, a branch through x16 may go to what is made to be called.
+ */
+#include <linux/linkage.h>
+#include <asm/assembler.h>
+
+	.pushsection .kprobes.text, "ax"
+
+#define CELL_CALL	16				// in struct ftrace_mux_cell
+
+/* The function of each entry. x2: struct ftrace_mux_cell */
+SYM_FUNC_START(ftrace_mux_call_entry)
+	ldr	x2, [x2, #CELL_CALL]
+	ldp	x16, x2, [x2]				// func and arg of the call
+	br	x16
+SYM_FUNC_END(ftrace_mux_call_entry)
+
+#define SAVED_SIZE	48
+#define SAVED_IPS	16				// x0, x1
+#define SAVED_FREGS	32				// x3
+
+/*
+ * A function that makes \nr calls. x2: array of struct ftrace_mux_call. A callback may clobber
+ * x0 to x3, and may change the ip and the parent ip in the ftrace_regs: so they are kept here.
+ *
+ * There is no frame record: in a stack trace, this function stands where ftrace_caller does if
+ * there is one tracer. Those who trace the stack skip a number of functions.
+ */
+.macro	define_call nr
+SYM_FUNC_START(ftrace_mux_call_\nr)
+	stp	x19, x30, [sp, #-SAVED_SIZE]!
+	stp	x0, x1, [sp, #SAVED_IPS]
+	str	x3, [sp, #SAVED_FREGS]
+	mov	x19, x2
+	ldp	x16, x2, [x19], #16
+	blr	x16
+	.rept	\nr - 2
+	ldp	x16, x2, [x19], #16
+	ldp	x0, x1, [sp, #SAVED_IPS]
+	ldr	x3, [sp, #SAVED_FREGS]
+	blr	x16
+	.endr
+	ldp	x16, x2, [x19]
+	ldp	x0, x1, [sp, #SAVED_IPS]
+	ldr	x3, [sp, #SAVED_FREGS]
+	ldp	x19, x30, [sp], #SAVED_SIZE
+	br	x16
+SYM_FUNC_END(ftrace_mux_call_\nr)
+.endm
+
+	.irp	nr, 2, 3, 4, 5, 6, 7, 8
+	define_call \nr
+	.endr
+
+	.popsection

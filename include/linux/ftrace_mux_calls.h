@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Function tracer multiplexer: combinations and entries that are data, not code.
+ *
+ * For architectures where data beside a call site, as the literal of arm64, holds the address
+ * of its entry: kernel/trace/mux/calls.c provides <linux/ftrace_mux_arch.h> for them, except
+ * for arch_ftrace_mux_entry_addr() and arch_ftrace_mux_site_calls(). These, and the functions
+ * at the end of this file, are the architecture's.
+ */
+#ifndef _LINUX_FTRACE_MUX_CALLS_H
+#define _LINUX_FTRACE_MUX_CALLS_H
+
+#include <linux/ftrace.h>
+#include <linux/types.h>
+
+/**
+ * struct arch_ftrace_mux_combo - what the entries of a combination of several calls point to
+ * @all: a call of the function that makes all calls of the combination
+ */
+struct arch_ftrace_mux_combo {
+	struct ftrace_mux_call	all;
+};
+
+/**
+ * struct ftrace_mux_cell - the part of an entry that the processor reads
+ * @func: ftrace_mux_call_entry(), in assembly
+ * @direct_call: always 0: ftrace_caller calls @func
+ * @call: the call to make: the only one of a combination, or @all of it; of no meaning if the
+ *	entry is free
+ *
+ * The first two are at the same offsets as in a struct ftrace_ops: ftrace_caller takes an
+ * entry for an ops. @call is changed by one store. A call does not change after that, except
+ * for its function.
+ */
+struct ftrace_mux_cell {
+	void			*func;
+	unsigned long		direct_call;
+	const struct ftrace_mux_call *call;
+};
+
+struct ftrace_mux_cell *ftrace_mux_cell_at(unsigned int index);
+
+/* Provided by the architecture */
+
+void ftrace_mux_call_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			   struct ftrace_regs *fregs);
+ftrace_func_t arch_ftrace_mux_call_func(unsigned int nr);
+
+#endif /* _LINUX_FTRACE_MUX_CALLS_H */

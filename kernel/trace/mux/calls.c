@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer: combinations and entries that are data, not code.
+ *
+ * Data beside a call site says which entry the function has. The entry points to a call, a
+ * pair of a function and its argument: that of the only tracer of a combination, or a call
+ * of a function that makes all calls of the combination.
+ *
+ *	call site -> entry -> call -> callback
+ *	                           -> a function for so many calls -> callbacks
+ *
+ * An entry is changed by one store. A task that has loaded the old pointer, and was preempted,
+ * still makes the calls of the old combination. So a combination is freed only when no task
+ * can be there: see quiesce.c. A call never gets another argument, so no task can pass the
+ * argument of one tracer to the function of another.
+ *
+ * Protected by ftrace_lock.
+ */
+#include <linux/ftrace_mux_arch.h>
+#include <linux/kprobes.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "../ftrace_internal.h"
+
+/* Entries are never moved nor given back */
+static struct ftrace_mux_cell *mux_cells[FTRACE_MUX_MAX_CHUNKS];
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+static_assert(offsetof(struct ftrace_mux_cell, func) == offsetof(struct ftrace_ops, func));
+static_assert(offsetof(struct ftrace_mux_cell, direct_call) ==
+	      offsetof(struct ftrace_ops, direct_call));
+#endif
+
+/* For many calls: @op is the struct ftrace_mux_combo */
+static notrace __kprobes void call_many(unsigned long ip, unsigned long parent_ip,
+					struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	const struct ftrace_mux_combo *combo = (const void *)op;
+	const struct ftrace_mux_call *end = combo->calls + combo->nr;
+
+	for (const struct ftrace_mux_call *call = combo->calls; call < end; call++) {
+		ftrace_func_t func = READ_ONCE(call->func);
+
+		func(ip, parent_ip, call->arg, fregs);
+	}
+}
+
+/* Combinations */
+
+/* What the entries of a combination point to */
+static const struct ftrace_mux_call *entry_call(const struct ftrace_mux_combo *combo)
+{
+	return combo->nr == 1 ? combo->calls : &combo->arch.all;
+}
+
+/**
+ * arch_ftrace_mux_init_combo - prepare to make the calls of a combination
+ * @combo: the combination
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: 0.
+ */
+int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
+{
+	combo->arch.all.func = arch_ftrace_mux_call_func(combo->nr);
+	combo->arch.all.arg = combo->calls;
+	if (!combo->arch.all.func) {
+		combo->arch.all.func = call_many;
+		combo->arch.all.arg = combo;
+	}
+
+	return 0;
+}
+
+/**
+ * arch_ftrace_mux_exit_combo - undo arch_ftrace_mux_init_combo()
+ * @combo: the combination
+ *
+ * Context: ftrace_lock held.
+ */
+void arch_ftrace_mux_exit_combo(struct ftrace_mux_combo *combo)
+{
+}
+
+/**
+ * arch_ftrace_mux_combo_size - memory that the calls of a combination take
+ * @combo: the combination
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the size in bytes.
+ */
+unsigned int arch_ftrace_mux_combo_size(const struct ftrace_mux_combo *combo)
+{
+	return combo->nr * sizeof(*combo->calls);
+}
+
+/**
+ * arch_ftrace_mux_show_combo - name what makes the calls of a combination
+ * @m: where to
+ * @combo: the combination
+ *
+ * Context: ftrace_lock held.
+ */
+void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_combo *combo)
+{
+	seq_printf(m, "%ps", (void *)entry_call(combo)->func);
+}
+
+/**
+ * arch_ftrace_mux_show_alone - show what a function with a single tracer calls
+ * @m: where to
+ * @ops: the tracer
+ * @index: the index of its entry, which is not shown
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: false: the caller does not show the graph tracers behind @ops, as ftrace does not
+ * for an ops that the call site calls.
+ */
+bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
+{
+	/* As t_show() of ftrace.c shows it with FTRACE_FL_CALL_OPS_EN */
+	if (ftrace_ops_get_func(ops) == ops->func)
+		seq_printf(m, "\tops: %pS (%pS)", ops, ops->func);
+
+	return false;
+}
+
+void arch_ftrace_mux_free_id(unsigned int id)
+{
+}
+
+/* Entries */
+
+/**
+ * ftrace_mux_cell_at - an entry
+ * @index: its index
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the entry.
+ */
+struct ftrace_mux_cell *ftrace_mux_cell_at(unsigned int index)
+{
+	return &mux_cells[index / FTRACE_MUX_CHUNK_ENTRIES][index % FTRACE_MUX_CHUNK_ENTRIES];
+}
+
+/**
+ * arch_ftrace_mux_add_entries - add FTRACE_MUX_CHUNK_ENTRIES entries
+ * @first: the index of the first
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int arch_ftrace_mux_add_entries(unsigned int first)
+{
+	struct ftrace_mux_cell *cells = kvmalloc_array(FTRACE_MUX_CHUNK_ENTRIES, sizeof(*cells),
+						       GFP_KERNEL | __GFP_ZERO);
+
+	if (!cells)
+		return -ENOMEM;
+
+	for (unsigned int n = 0; n < FTRACE_MUX_CHUNK_ENTRIES; n++)
+		cells[n].func = ftrace_mux_call_entry;
+	mux_cells[first / FTRACE_MUX_CHUNK_ENTRIES] = cells;
+
+	return 0;
+}
+
+/* Changes */
+
+/**
+ * arch_ftrace_mux_begin - start a batch of changes of entries and calls
+ *
+ * Each change is a store, which other processors see when they see what is stored after it.
+ *
+ * Context: ftrace_lock held.
+ */
+void arch_ftrace_mux_begin(void)
+{
+}
+
+/**
+ * arch_ftrace_mux_end - finish a batch
+ *
+ * Context: ftrace_lock held.
+ */
+void arch_ftrace_mux_end(void)
+{
+}
+
+/**
+ * arch_ftrace_mux_set_entry - let an entry lead to a combination
+ * @index: the index of the entry
+ * @combo: the combination
+ *
+ * Context: ftrace_lock held.
+ */
+void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo *combo)
+{
+	/*
+	 * The calls are stored before the pointer to them. Readers need no barrier: their loads
+	 * depend on the pointer.
+	 */
+	smp_store_release(&ftrace_mux_cell_at(index)->call, entry_call(combo));
+}
+
+/**
+ * arch_ftrace_mux_set_call - change a call of a combination
+ * @combo: the combination
+ * @n: which of its calls to change, from 0
+ *
+ * What makes the calls reads them from the combination.
+ *
+ * Context: ftrace_lock held.
+ */
+void arch_ftrace_mux_set_call(const struct ftrace_mux_combo *combo, unsigned int n)
+{
+}
+
+/* No code is generated */
+
+bool is_ftrace_mux_trampoline(unsigned long addr)
+{
+	return false;
+}
+
+int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name)
+{
+	return -ERANGE;
+}
