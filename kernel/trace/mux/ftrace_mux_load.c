@@ -33,7 +33,7 @@
 #include <linux/cleanup.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
-#include <linux/ftrace.h>
+#include <linux/ftrace_mux_arch.h>
 #include <linux/kstrtox.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -142,7 +142,7 @@ static atomic_long_t strays;
 /* Whether @ip is the call site at the start of @func */
 static notrace bool is_site(unsigned long ip, mux_load_func_t func)
 {
-	return ip - (unsigned long)func <= ENDBR_INSN_SIZE;
+	return ip - (unsigned long)func <= ARCH_FTRACE_MAX_SITE_OFFSET;
 }
 
 static notrace void count_func(unsigned long ip, unsigned long parent_ip,
