@@ -66,7 +66,8 @@ help:
 #:   STOCK=1            use the stock kernel
 #:   ARCH=mips          MIPS, on an emulated Malta board: run, guest, shell,
 #:                      kselftest and bench (BITS=32 or 64; R6=1: MIPS release 6)
-#:   ARCH=arm64         arm64, on QEMU's board virt: guest, shell and kselftest
+#:   ARCH=arm64         arm64, on QEMU's board virt: run, guest, shell, kselftest, bench,
+#:                      stress and deb (without CONFIG=, of the kernel's defconfig)
 #:   ENGINE=ktrace      the kernel that traces functions without -pg (x86_64);
 #:                      bench: beside the patched kernel with -pg
 #:                      NOPADDING=1: with CONFIG_CALL_PADDING=n

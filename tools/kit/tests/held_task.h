@@ -185,6 +185,12 @@ static int held_task_start(void *func, void (*call)(void), unsigned int hold_at)
 	return 0;
 }
 
+/* Whether the trampoline has no instruction with the number of the last start */
+static bool __maybe_unused held_task_no_such_step(void)
+{
+	return !held.ip;
+}
+
 /* Let the task go on, and wait until it has returned */
 static void held_task_end(void)
 {

@@ -105,17 +105,18 @@ stock_id()
 }
 
 # stock_results NAME COMMAND...: sets STOCK_FILE to a file with the output of COMMAND on the
-# stock kernel. If tools/kit/tests/stock/BASE/NAME is of the stock kernel of this checkout (see
-# stock_id), this uses it, and neither builds the kernel nor runs COMMAND. Otherwise, this runs
-# COMMAND with STOCK=1 set, if the test is named, if all tests run, or with STOCK=fresh, and
-# else leaves the rest of the test out. The output goes to build/BASE/stock-results.
-# If the kernels are the same, the two outputs must be equal. COMMAND must return the status
-# of the guest. With VARIANT=, this uses the results of the default configuration: a test has
-# the same result in each.
+# stock kernel. If tools/kit/tests/stock/BASE/NAME (with ARCH=arm64: NAME-arm64) is of the stock
+# kernel of this checkout (see stock_id), this uses it, and neither builds the kernel nor runs
+# COMMAND. Otherwise, this runs COMMAND with STOCK=1 set, if the test is named, if all tests
+# run, or with STOCK=fresh, and else leaves the rest of the test out. The output goes to
+# build/BASE/stock-results. If the kernels are the same, the two outputs must be equal. COMMAND
+# must return the status of the guest. With VARIANT=, this uses the results of the default
+# configuration: a test has the same result in each.
 stock_results()
 {
-	local kept=$KIT/tests/stock/$BASE/$1 id status=0
-	STOCK_FILE=$BUILD/stock-results/$1
+	local name=$1${MACHINE:+-$MACHINE} id status=0
+	local kept=$KIT/tests/stock/$BASE/$name
+	STOCK_FILE=$BUILD/stock-results/$name
 	mkdir -p "${STOCK_FILE%/*}"
 	if [[ -n $VARIANT && ${STOCK_RESULTS:-} != fresh && -f $kept ]]; then
 		sed 1d "$kept" > "$STOCK_FILE"
@@ -123,7 +124,7 @@ stock_results()
 	fi
 	id=$(as_stock stock_id)
 	if [[ ${STOCK_RESULTS:-} != fresh && -f $kept && $(head -n 1 "$kept") == "# $id" ]]; then
-		echo "stock kernel: its results are those in tools/kit/tests/stock/$BASE/$1 ($id)"
+		echo "stock kernel: its results are those in tools/kit/tests/stock/$BASE/$name ($id)"
 		sed 1d "$kept" > "$STOCK_FILE"
 		return
 	fi
@@ -140,9 +141,10 @@ stock_results()
 	mv "$STOCK_FILE.new" "$STOCK_FILE"
 	if [[ -f $kept && $(head -n 1 "$kept") == "# $id" ]]; then
 		diff -u "$kept" "$STOCK_FILE.kept" >&2 ||
-			not_ok "stock kernel: tools/kit/tests/stock/$BASE/$1 has these results"
+			not_ok "stock kernel: tools/kit/tests/stock/$BASE/$name has these results"
 	else
-		echo "stock kernel: to keep its results: cp build/$BASE/stock-results/$1.kept tools/kit/tests/stock/$BASE/$1"
+		echo "stock kernel: to keep its results:" \
+			"cp build/$BASE/stock-results/$name.kept tools/kit/tests/stock/$BASE/$name"
 	fi
 }
 

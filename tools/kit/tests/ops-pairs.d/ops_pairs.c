@@ -13,17 +13,27 @@
  *	unregister B
  *
  * Reading run prints the place, how often the task has called the functions of A, B and C,
- * and how many of these calls had the ops of another; "end" if there is no such place.
+ * and how many of these calls had the ops of another; "end" if there is no such place,
+ * "elsewhere" if the task does not come there (arm64).
  *
- * At the end, B is the only tracer. The stock ftrace_caller calls its function directly
+ * At the end, B is the only tracer. The stock ftrace_caller of x86 calls its function directly
  * then, since B is static: its ops are in the data of the kernel. Those of a module are not,
  * so this module takes the ops of kprobes and of the stack tracer, which are of no use
- * afterwards. It is for the guests of a test, and cannot be unloaded.
+ * afterwards. On arm64, that does not matter: it takes its own, and makes ftrace believe that
+ * they are static. To unregister another one waits for the task. This module is for the guests
+ * of a test, and cannot be unloaded.
+ *
+ * A and B also trace some functions that nobody calls: entries of few functions do not move if
+ * there is another one.
  */
 #include <linux/ftrace.h>
 #include <linux/module.h>
 
+#ifdef CONFIG_ARM64
+#include "held_task_arm64.h"
+#else
 #include "held_task.h"
+#endif
 
 /* A, B and C */
 #define NR_TRACERS	3
@@ -32,6 +42,8 @@
 static unsigned long addresses[NR_TRACERS];
 module_param_array_named(ops, addresses, ulong, NULL, 0400);
 MODULE_PARM_DESC(ops, "Addresses of three static ftrace_ops of the kernel");
+
+static struct ftrace_ops own[NR_TRACERS];
 
 static bool save_regs;
 module_param_named(regs, save_regs, bool, 0400);
@@ -46,6 +58,19 @@ static noinline void victim(void)
 {
 	barrier_data("victim");
 }
+
+#define IDLE(n)								\
+static noinline __used void idle_##n(void)				\
+{									\
+	asm volatile("" : : "i" (__COUNTER__));				\
+}
+IDLE(0) IDLE(1) IDLE(2) IDLE(3) IDLE(4) IDLE(5) IDLE(6) IDLE(7)
+IDLE(8) IDLE(9) IDLE(10) IDLE(11) IDLE(12) IDLE(13) IDLE(14) IDLE(15)
+
+static void (* const idle[])(void) = {
+	idle_0, idle_1, idle_2, idle_3, idle_4, idle_5, idle_6, idle_7,
+	idle_8, idle_9, idle_10, idle_11, idle_12, idle_13, idle_14, idle_15,
+};
 
 static noinline void other(void)
 {
@@ -88,8 +113,18 @@ static struct ftrace_ops *tracer(char name)
 
 static int add(struct ftrace_ops *ops, void (*func)(void))
 {
-	return ftrace_set_filter_ip(ops, (unsigned long)func, 0, 1) ?:
-	       register_ftrace_function(ops);
+	int ret = ftrace_set_filter_ip(ops, (unsigned long)func, 0, 1);
+
+	for (int i = 0; !ret && func == victim && i < ARRAY_SIZE(idle); i++)
+		ret = ftrace_set_filter_ip(ops, (unsigned long)idle[i], 0, 0);
+	if (ret)
+		return ret;
+
+	ret = register_ftrace_function(ops);
+	if (IS_ENABLED(CONFIG_ARM64))
+		ops->flags &= ~FTRACE_OPS_FL_DYNAMIC;
+
+	return ret;
 }
 
 /* "+A" registers a tracer, "-A" unregisters it */
@@ -131,8 +166,10 @@ static int set_run(const char *val, const struct kernel_param *kp)
 
 static int get_run(char *buf, const struct kernel_param *kp)
 {
-	if (!held.ip)
+	if (held_task_no_such_step())
 		return sysfs_emit(buf, "end\n");
+	if (!held.ip)
+		return sysfs_emit(buf, "elsewhere\n");
 
 	return sysfs_emit(buf, "%pS %u %u %u %u\n", (void *)held.ip, seen[0], seen[1], seen[2],
 			  wrong);
@@ -151,8 +188,11 @@ static int __init notrace ops_pairs_init(void)
 		return -EINVAL;
 
 	for (int i = 0; i < NR_TRACERS; i++) {
-		struct ftrace_ops *ops = (struct ftrace_ops *)addresses[i];
+		struct ftrace_ops *ops;
 
+		if (IS_ENABLED(CONFIG_ARM64))
+			addresses[i] = (unsigned long)&own[i];
+		ops = (struct ftrace_ops *)addresses[i];
 		if (!ops || ops->flags & FTRACE_OPS_FL_ENABLED)
 			return -EINVAL;
 		memset(ops, 0, sizeof(*ops));
