@@ -8,16 +8,14 @@
  * patches the trampolines. A held task executes the same instruction again and again, with the
  * registers that it had. There it can be preempted, and with one CPU it is: nothing else runs
  * otherwise.
- *
- * A module has one such task at a time.
  */
-#include <linux/delay.h>
 #include <linux/kdebug.h>
-#include <linux/kthread.h>
 #include <linux/ptrace.h>
 
 #include <asm/debugreg.h>
 #include <asm/text-patching.h>
+
+#include "held_task_common.h"
 
 /* With ktrace, the call is in the padding in front of the function */
 #ifdef CONFIG_KTRACE
@@ -26,21 +24,15 @@
 #define CALL_OFFSET	0
 #endif
 
-enum held_task_state { STEPPING, HELD, RELEASED, GOING_ON, DONE };
-
+/* How far the task has come */
 static struct {
-	struct task_struct *task;
-	enum held_task_state state;
 	unsigned long func;
-	void (*call)(void);
 	unsigned int hold_at, step;
 	/* The call or jump in @func, and the stack pointer there */
 	unsigned long site, site_sp;
 	/* Where a function returns to that the trampoline calls */
 	unsigned long return_ip;
-	/* 0 if the task was not held */
-	unsigned long ip;
-} held;
+} way;
 
 /* Where the held task is. It stays at the first instruction. */
 static __naked void hold(void)
@@ -87,35 +79,35 @@ static notrace void trap(struct pt_regs *regs)
 		break;
 	}
 
-	if (!held.site) {
+	if (!way.site) {
 		/* The call site is behind an ENDBR if there is one */
 		if (enters_trampoline(regs->ip) &&
-		    regs->ip - (held.func + CALL_OFFSET) <= ENDBR_INSN_SIZE) {
-			held.site = regs->ip;
-			held.site_sp = regs->sp;
+		    regs->ip - (way.func + CALL_OFFSET) <= ENDBR_INSN_SIZE) {
+			way.site = regs->ip;
+			way.site_sp = regs->sp;
 		}
 		return;
 	}
 
 	/* The trampoline has returned, to the function or, with fexit programs, to its caller */
-	if (regs->ip == held.site + CALL_INSN_SIZE || regs->sp > held.site_sp) {
+	if (regs->ip == way.site + CALL_INSN_SIZE || regs->sp > way.site_sp) {
 		regs->flags &= ~X86_EFLAGS_TF;
 		return;
 	}
 
 	/* Do not trap in what the trampoline calls: it may go to sleep */
-	if (held.return_ip && *(unsigned long *)regs->sp == held.return_ip) {
+	if (way.return_ip && *(unsigned long *)regs->sp == way.return_ip) {
 		*(unsigned long *)regs->sp = (unsigned long)resume;
 		regs->flags &= ~X86_EFLAGS_TF;
 		return;
 	}
-	if (held.return_ip) {
-		regs->ip = held.return_ip;
+	if (way.return_ip) {
+		regs->ip = way.return_ip;
 		is_call = calls_something(regs->ip);
 	}
-	held.return_ip = is_call ? regs->ip + CALL_INSN_SIZE : 0;
+	way.return_ip = is_call ? regs->ip + CALL_INSN_SIZE : 0;
 
-	if (++held.step != held.hold_at)
+	if (++way.step != way.hold_at)
 		return;
 
 	held.ip = regs->ip;
@@ -141,46 +133,35 @@ static struct notifier_block held_task_nb = {
 	.notifier_call = debug_exception,
 };
 
-static int held_task_thread(void *unused)
+/* Call this once, first. Return 0 or an error. */
+static int held_task_init(void)
+{
+	return register_die_notifier(&held_task_nb);
+}
+
+static void held_task_call(void)
 {
 	unsigned long flags = native_save_fl() | X86_EFLAGS_TF;
 
 	asm volatile("push %0; popf" : : "r" (flags) : "memory", "cc");
 	held.call();
-	WRITE_ONCE(held.state, DONE);
-
-	while (!kthread_should_stop())
-		schedule_timeout_interruptible(1);
-
-	return 0;
-}
-
-static void wait_for_state(enum held_task_state wanted)
-{
-	while (READ_ONCE(held.state) != wanted && READ_ONCE(held.state) != DONE)
-		usleep_range(100, 1000);
 }
 
 /*
  * Let a task run @call, which calls @func, until it is held before the instruction @hold_at
  * or, if the trampoline has no such instruction, has returned: held.ip is 0 then. Return 0
- * or -ENOMEM.
+ * or an error.
  */
 static int held_task_start(void *func, void (*call)(void), unsigned int hold_at)
 {
-	struct task_struct *task;
+	int ret = held_task_create(call);
 
-	memset(&held, 0, sizeof(held));
-	held.func = (unsigned long)func;
-	held.call = call;
-	held.hold_at = hold_at;
-
-	task = kthread_create(held_task_thread, NULL, "held_task");
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	WRITE_ONCE(held.task, task);
-	wake_up_process(task);
-	wait_for_state(HELD);
+	if (ret)
+		return ret;
+	memset(&way, 0, sizeof(way));
+	way.func = (unsigned long)func;
+	way.hold_at = hold_at;
+	held_task_run();
 
 	return 0;
 }
@@ -196,7 +177,5 @@ static void held_task_end(void)
 {
 	if (held.state == HELD)
 		WRITE_ONCE(held.state, RELEASED);
-	wait_for_state(DONE);
-	kthread_stop(held.task);
-	held.task = NULL;
+	held_task_finish();
 }

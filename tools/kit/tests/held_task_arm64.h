@@ -9,27 +9,15 @@
  *
  * The kernel does not step over a breakpoint that has a handler of its own. So another task
  * that comes to one does not get on: nothing else may call traced functions.
- *
- * A module has one such task at a time.
  */
-#include <linux/delay.h>
 #include <linux/hw_breakpoint.h>
-#include <linux/kdebug.h>
-#include <linux/kthread.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
 
-enum held_task_state { RUNNING, HELD, DONE };
+#include "held_task_common.h"
 
-static struct {
-	struct task_struct *task;
-	enum held_task_state state;
-	void (*call)(void);
-	/* 0 if the task was not held */
-	unsigned long ip;
-	/* Whether the code has fewer instructions than STEP */
-	bool end;
-} held;
+/* Whether the code has fewer instructions than STEP */
+static bool no_such_step;
 
 static unsigned long code[6];
 static unsigned int nr_code;
@@ -90,21 +78,14 @@ static unsigned long instruction(unsigned int number)
 	return 0;
 }
 
-static int held_task_thread(void *unused)
+static int held_task_init(void)
 {
-	held.call();
-	WRITE_ONCE(held.state, DONE);
-
-	while (!kthread_should_stop())
-		schedule_timeout_interruptible(1);
-
 	return 0;
 }
 
-static void wait_for_state(enum held_task_state wanted)
+static void held_task_call(void)
 {
-	while (READ_ONCE(held.state) != wanted && READ_ONCE(held.state) != DONE)
-		usleep_range(100, 1000);
+	held.call();
 }
 
 /*
@@ -115,28 +96,26 @@ static void wait_for_state(enum held_task_state wanted)
 static int held_task_start(void *func, void (*call)(void), unsigned int hold_at)
 {
 	struct perf_event * __percpu *bp;
-	struct task_struct *task;
 	unsigned long addr = instruction(hold_at - 1);
+	int ret;
 
-	memset(&held, 0, sizeof(held));
-	WRITE_ONCE(held_task_go, 0);
-	held.call = call;
-	held.end = !addr;
-	if (held.end)
+	no_such_step = !addr;
+	if (no_such_step) {
+		held.ip = 0;
 		return 0;
+	}
 
-	task = kthread_create(held_task_thread, NULL, "held_task");
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	WRITE_ONCE(held.task, task);
+	WRITE_ONCE(held_task_go, 0);
+	ret = held_task_create(call);
+	if (ret)
+		return ret;
 
 	bp = break_at(addr, stop_task);
 	if (IS_ERR_PCPU(bp)) {
-		kthread_stop(task);
+		kthread_stop(held.task);
 		return PTR_ERR_PCPU(bp);
 	}
-	wake_up_process(task);
-	wait_for_state(HELD);
+	held_task_run();
 	unregister_wide_hw_breakpoint(bp);
 
 	return 0;
@@ -145,7 +124,7 @@ static int held_task_start(void *func, void (*call)(void), unsigned int hold_at)
 /* Whether the code has no instruction with the number of the last start */
 static bool held_task_no_such_step(void)
 {
-	return held.end;
+	return no_such_step;
 }
 
 /* Let the task go on, and wait until it has returned */
@@ -153,25 +132,13 @@ static void held_task_end(void)
 {
 	struct perf_event * __percpu *bp;
 
-	if (held.end)
+	if (no_such_step)
 		return;
 
 	bp = break_at((unsigned long)held_task_back, send_back);
 	if (WARN_ON(IS_ERR_PCPU(bp)))
 		return;
 	WRITE_ONCE(held_task_go, 1);
-	wait_for_state(DONE);
+	held_task_finish();
 	unregister_wide_hw_breakpoint(bp);
-	kthread_stop(held.task);
-	held.task = NULL;
 }
-
-/* ops_pairs.c registers this, which x86 needs */
-static int held_task_notify(struct notifier_block *nb, unsigned long event, void *data)
-{
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block held_task_nb = {
-	.notifier_call = held_task_notify,
-};

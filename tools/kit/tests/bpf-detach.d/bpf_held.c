@@ -110,7 +110,7 @@ MODULE_PARM_DESC(release, "Let the task go on");
 
 static int __init notrace bpf_held_init(void)
 {
-	return register_die_notifier(&held_task_nb);
+	return held_task_init();
 }
 module_init(bpf_held_init);
 

@@ -206,7 +206,7 @@ static int __init notrace ops_pairs_init(void)
 		WARN_ON(add(&others[i], other));
 	}
 
-	return register_die_notifier(&held_task_nb);
+	return held_task_init();
 }
 module_init(ops_pairs_init);
 
