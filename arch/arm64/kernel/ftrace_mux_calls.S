@@ -11,17 +11,24 @@
  *
  * A kprobe here would be hit between the load of a call and the call.
  *
- * With BTI, a branch through x16 may go to what is made to be called.
+ * With BTI, a branch through x16 may go to what is made to be called. Without, there is no
+ * landing pad: it would be a NOP in each traced call.
  */
 #include <linux/linkage.h>
 #include <asm/assembler.h>
+
+#ifdef CONFIG_ARM64_BTI_KERNEL
+#define CALL_START(name)	SYM_FUNC_START(name)
+#else
+#define CALL_START(name)	SYM_START(name, SYM_L_GLOBAL, SYM_A_ALIGN)
+#endif
 
 	.pushsection .kprobes.text, "ax"
 
 #define CELL_CALL	16				// in struct ftrace_mux_cell
 
 /* The function of each entry. x2: struct ftrace_mux_cell */
-SYM_FUNC_START(ftrace_mux_call_entry)
+CALL_START(ftrace_mux_call_entry)
 	ldr	x2, [x2, #CELL_CALL]
 	ldp	x16, x2, [x2]				// func and arg of the call
 	br	x16
@@ -39,7 +46,7 @@ SYM_FUNC_END(ftrace_mux_call_entry)
  * there is one tracer. Those who trace the stack skip a number of functions.
  */
 .macro	define_call nr
-SYM_FUNC_START(ftrace_mux_call_\nr)
+CALL_START(ftrace_mux_call_\nr)
 	stp	x19, x30, [sp, #-SAVED_SIZE]!
 	stp	x0, x1, [sp, #SAVED_IPS]
 	str	x3, [sp, #SAVED_FREGS]
