@@ -57,16 +57,16 @@ takes_long()
 	exit 4
 }
 
-# check_options NAME: sets CHECK to the options of tools/kit/check. make test leaves arch/mips
-# and arch/arm64 out, for which kernels of more configurations are prepared. If the test is to
-# run whole, this installs the compilers.
+# check_options NAME: sets CHECK to the options of tools/kit/check. make test leaves ktrace,
+# arch/mips and arch/arm64 out, for which kernels of more configurations are prepared. If the
+# test is to run whole, this installs the compilers.
 check_options()
 {
 	local compiler
 	CHECK=()
 	if ! on TEST_ALL; then
 		CHECK=(--no-others)
-		left_out "$1" 'W=1 and sparse on arch/mips and arch/arm64'
+		left_out "$1" 'W=1 and sparse on ktrace, arch/mips and arch/arm64'
 		return
 	fi
 	"$KIT/deps" --all >&2 || :
