@@ -11,7 +11,7 @@
  * - An entry leads to a combination, and can be changed to lead to another. It has an
  *   index. No function has the entry with index 0.
  * - The call site of a function whose record has an entry calls the address that
- *   arch_ftrace_mux_entry_addr() returns for the entry.
+ *   arch_ftrace_mux_site_addr() returns for the entry.
  *
  * A task may be preempted between a call site, an entry and a callback. If the entry is
  * changed meanwhile, the task makes the calls of the old combination or those of the new
@@ -21,8 +21,8 @@
  * lookups by address from any context; @calls and @graph_set do not.
  *
  * Entries and calls are changed between arch_ftrace_mux_begin() and arch_ftrace_mux_end(),
- * entries in the order of their indexes. After arch_ftrace_mux_end(), each call of a traced
- * function finds what was changed, if it comes after it in the order that processors agree on.
+ * entries in the order of their indexes. A processor that sees a store which the caller orders
+ * after arch_ftrace_mux_end(), by smp_wmb() or a release, sees the changes.
  *
  * ftrace_lock is held in all functions here.
  */
@@ -51,14 +51,14 @@ struct seq_file;
  *	tracers are registered
  * @graph_set: the same graph tracers, for ftrace_graph_set_func()
  * @calls: the calls, one for each of @ops
- * @regs: callbacks get a full pt_regs, since one of the tracers has
- *	FTRACE_OPS_FL_SAVE_REGS
- * @abandoned: by an entry, since the last sweep started
+ * @regs: one of the tracers has FTRACE_OPS_FL_SAVE_REGS, so that callbacks get a full pt_regs
+ * @abandoned: an entry has left it since the last search for unused combinations (quiesce.c)
+ *	started
  * @nr: number of tracers
  * @ops: the tracers, in the order of struct ftrace_mux_set
  *
- * The architecture uses @arch, @calls, @regs, @nr, and the IDs of @ops. Only the functions of
- * @calls change after arch_ftrace_mux_init_combo().
+ * The architecture uses @arch, @calls, @regs, @nr, and the IDs of @ops. After
+ * arch_ftrace_mux_init_combo(), only the func members of @calls change.
  */
 struct ftrace_mux_combo {
 	struct arch_ftrace_mux_combo arch;
@@ -84,13 +84,13 @@ void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_comb
 bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops,
 				unsigned int index);
 
-/* The tracer that had an ID is in no combination any more */
+/* Called when the tracer that had this ID is in no combination: forget what is kept for the ID */
 void arch_ftrace_mux_free_id(unsigned int id);
 
 /* Entries */
 
 int arch_ftrace_mux_add_entries(unsigned int first);
-unsigned long arch_ftrace_mux_entry_addr(unsigned int index);
+unsigned long arch_ftrace_mux_site_addr(unsigned int index);
 
 /* Changes, in batches */
 

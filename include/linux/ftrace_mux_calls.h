@@ -4,7 +4,7 @@
  *
  * For architectures where data beside a call site, as the literal of arm64, holds the address
  * of its entry: kernel/trace/mux/calls.c provides <linux/ftrace_mux_arch.h> for them, except
- * for arch_ftrace_mux_entry_addr() and arch_ftrace_mux_site_calls(). These, and the functions
+ * for arch_ftrace_mux_site_addr() and arch_ftrace_mux_site_calls(). These, and the functions
  * at the end of this file, are the architecture's.
  */
 #ifndef _LINUX_FTRACE_MUX_CALLS_H
@@ -22,15 +22,15 @@ struct arch_ftrace_mux_combo {
 };
 
 /**
- * struct ftrace_mux_cell - the part of an entry that the processor reads
+ * struct ftrace_mux_cell - the part of an entry that a traced call reads
  * @func: ftrace_mux_call_entry(), in assembly
  * @direct_call: always 0: ftrace_caller calls @func
- * @call: the call to make: the only one of a combination, or @all of it; of no meaning if the
- *	entry is free
+ * @call: the call to make: the only one of a combination, or @all of it; stale if no function
+ *	has the entry
  *
- * The first two are at the same offsets as in a struct ftrace_ops: ftrace_caller takes an
- * entry for an ops. @call is changed by one store. A call does not change after that, except
- * for its function.
+ * @func and @direct_call, if struct ftrace_ops has a direct_call, are at the same offsets as
+ * there: ftrace_caller takes an entry for an ops. One store changes @call. The argument of a
+ * call never changes. Its function may: the old and the new one take the same argument.
  */
 struct ftrace_mux_cell {
 	void			*func;

@@ -7,18 +7,18 @@
  * entry, which looks like an ops. So a call site calls ftrace_caller, whatever entry it
  * has.
  *
- * The entry is written first; then, behind smp_wmb(), the literal; then, if the function was
+ * The entry is written first; then, after smp_wmb(), the literal; then, if the function was
  * not traced, the branch of the call site. ftrace_caller comes to the entry through the literal,
  * so its loads depend on the literal, and see what is in the entry.
  *
- * Protected by ftrace_lock.
+ * ftrace_lock serializes all changes. Traced functions read without it.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/align.h>
 
 #include <asm/insn.h>
 
-/* ftrace_mux_calls.S has these numbers */
+/* Keep in sync with CELL_CALL, and with the loads of calls, in ftrace_mux_calls.S */
 static_assert(offsetof(struct ftrace_mux_cell, call) == 16);
 static_assert(offsetof(struct ftrace_mux_call, func) == 0);
 static_assert(offsetof(struct ftrace_mux_call, arg) == 8);
@@ -44,12 +44,12 @@ static const ftrace_func_t call_funcs[] = {
 
 /**
  * arch_ftrace_mux_call_func - the function that makes a number of calls
- * @nr: the number of calls, at least 2
+ * @nr: the number of calls
  *
  * Context: any.
  *
  * Return: a function whose third argument is the array of calls; NULL if there is none for
- * @nr.
+ * @nr. A single call needs none.
  */
 ftrace_func_t arch_ftrace_mux_call_func(unsigned int nr)
 {
@@ -57,14 +57,14 @@ ftrace_func_t arch_ftrace_mux_call_func(unsigned int nr)
 }
 
 /**
- * arch_ftrace_mux_entry_addr - what a call site with an entry calls
+ * arch_ftrace_mux_site_addr - what a call site with an entry calls
  * @index: the index of the entry
  *
  * Context: ftrace_lock held.
  *
  * Return: the address of ftrace_caller, for each entry.
  */
-unsigned long arch_ftrace_mux_entry_addr(unsigned int index)
+unsigned long arch_ftrace_mux_site_addr(unsigned int index)
 {
 	return FTRACE_ADDR;
 }

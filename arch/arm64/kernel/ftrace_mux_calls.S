@@ -9,10 +9,12 @@
  * Each of 2 to 8 callbacks has a branch of its own, which the processor can predict. The
  * last callback returns to ftrace_caller.
  *
- * A kprobe here would be hit between the load of a call and the call.
+ * Kprobes are refused here: functions that the handler of a kprobe calls may be traced, and would
+ * hit the kprobe again.
  *
- * With BTI, a branch through x16 may go to what is made to be called. Without, there is no
- * landing pad: it would be a NOP in each traced call.
+ * A branch through x16 may land on BTI C, as callbacks have it. Without
+ * CONFIG_ARM64_BTI_KERNEL, the functions here have no BTI C, which SYM_FUNC_START() adds: it
+ * would be a NOP in each traced call.
  */
 #include <linux/linkage.h>
 #include <asm/assembler.h>
@@ -39,11 +41,13 @@ SYM_FUNC_END(ftrace_mux_call_entry)
 #define SAVED_FREGS	32				// x3
 
 /*
- * A function that makes \nr calls. x2: array of struct ftrace_mux_call. A callback may clobber
- * x0 to x3, and may change the ip and the parent ip in the ftrace_regs: so they are kept here.
+ * A function that makes \nr calls. x2: array of struct ftrace_mux_call. Callbacks may clobber
+ * x0, x1 and x3, which are saved here. They are not loaded from the ftrace_regs again, where a
+ * callback may have changed the ip and the parent ip.
  *
- * There is no frame record: in a stack trace, this function stands where ftrace_caller does if
- * there is one tracer. Those who trace the stack skip a number of functions.
+ * There is no frame record: in the stack trace of a callback, this function takes the place of
+ * ftrace_caller. So the trace has as many functions as with one tracer, and tracers that skip a
+ * fixed number of them skip the right ones.
  */
 .macro	define_call nr
 CALL_START(ftrace_mux_call_\nr)

@@ -94,14 +94,14 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 }
 
 /**
- * arch_ftrace_mux_entry_addr - what a call site with an entry calls
+ * arch_ftrace_mux_site_addr - what a call site with an entry calls
  * @index: the index of the entry
  *
  * Context: ftrace_lock held.
  *
  * Return: the address of the entry.
  */
-unsigned long arch_ftrace_mux_entry_addr(unsigned int index)
+unsigned long arch_ftrace_mux_site_addr(unsigned int index)
 {
 	return mux_pages[index / FTRACE_MUX_CHUNK_ENTRIES] +
 	       index % FTRACE_MUX_CHUNK_ENTRIES * FTRACE_MUX_ENTRY_SIZE;
@@ -117,7 +117,7 @@ unsigned long arch_ftrace_mux_entry_addr(unsigned int index)
  */
 void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo *combo)
 {
-	ftrace_mux_write_entry(arch_ftrace_mux_entry_addr(index), combo->arch.tramp);
+	ftrace_mux_write_entry(arch_ftrace_mux_site_addr(index), combo->arch.tramp);
 }
 
 /* Calls */
@@ -328,7 +328,7 @@ void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_comb
  */
 bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
 {
-	seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)arch_ftrace_mux_entry_addr(index),
+	seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)arch_ftrace_mux_site_addr(index),
 		   (void *)ops->func, (void *)ftrace_ops_get_func(ops));
 
 	return true;
@@ -451,6 +451,6 @@ bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index
 	if (insn.opcode != CALL_INSN_OPCODE && insn.opcode != INT3_INSN_OPCODE)
 		return false;
 
-	return ip + CALL_INSN_SIZE + insn.disp == arch_ftrace_mux_entry_addr(index);
+	return ip + CALL_INSN_SIZE + insn.disp == arch_ftrace_mux_site_addr(index);
 }
 #endif

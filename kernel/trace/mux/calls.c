@@ -2,19 +2,20 @@
 /*
  * Function tracer multiplexer: combinations and entries that are data, not code.
  *
- * Data beside a call site says which entry the function has. The entry points to a call, a
- * pair of a function and its argument: that of the only tracer of a combination, or a call
- * of a function that makes all calls of the combination.
+ * Data beside a call site says which entry the function has. The entry points to a struct
+ * ftrace_mux_call, a pair of a function and its argument: the callback and the ops of the only
+ * tracer of a combination, or a function that makes all calls of the combination, and what it
+ * finds them by.
  *
- *	call site -> entry -> call -> callback
- *	                           -> a function for so many calls -> callbacks
+ *	call site -> entry -> struct ftrace_mux_call -> callback
+ *	                                             -> function for all calls -> callbacks
  *
  * An entry is changed by one store. A task that has loaded the old pointer, and was preempted,
  * still makes the calls of the old combination. So a combination is freed only when no task
  * can be there: see quiesce.c. A call never gets another argument, so no task can pass the
  * argument of one tracer to the function of another.
  *
- * Protected by ftrace_lock.
+ * ftrace_lock serializes all changes. Traced functions read entries and calls without it.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kprobes.h>
@@ -23,7 +24,7 @@
 
 #include "../ftrace_internal.h"
 
-/* Entries are never moved nor given back */
+/* The memory of entries is never freed, and an index that is free is used again */
 static struct ftrace_mux_cell *mux_cells[FTRACE_MUX_MAX_CHUNKS];
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
@@ -32,7 +33,7 @@ static_assert(offsetof(struct ftrace_mux_cell, direct_call) ==
 	      offsetof(struct ftrace_ops, direct_call));
 #endif
 
-/* For many calls: @op is the struct ftrace_mux_combo */
+/* For more calls than arch_ftrace_mux_call_func() knows. @op is the struct ftrace_mux_combo. */
 static notrace __kprobes void call_many(unsigned long ip, unsigned long parent_ip,
 					struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -117,8 +118,8 @@ void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_comb
  *
  * Context: ftrace_lock held.
  *
- * Return: false: the caller does not show the graph tracers behind @ops, as ftrace does not
- * for an ops that the call site calls.
+ * Return: false: the caller does not show the graph tracers of @ops. ftrace does not either for
+ * an ops with FTRACE_FL_CALL_OPS_EN.
  */
 bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
 {
@@ -129,6 +130,7 @@ bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsi
 	return false;
 }
 
+/* Nothing is kept for an ID */
 void arch_ftrace_mux_free_id(unsigned int id)
 {
 }
@@ -176,7 +178,8 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 /**
  * arch_ftrace_mux_begin - start a batch of changes of entries and calls
  *
- * Each change is a store, which other processors see when they see what is stored after it.
+ * Each change is a store. The caller orders it before what it stores later: before the pointer
+ * to the entry, with smp_wmb().
  *
  * Context: ftrace_lock held.
  */
@@ -214,7 +217,8 @@ void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo
  * @combo: the combination
  * @n: which of its calls to change, from 0
  *
- * What makes the calls reads them from the combination.
+ * There is nothing to do: the caller has stored the new function in @combo->calls[@n], and it is
+ * read there for each call.
  *
  * Context: ftrace_lock held.
  */

@@ -226,5 +226,5 @@ unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	return rec->mux_entry ? arch_ftrace_mux_entry_addr(rec->mux_entry) : 0;
+	return rec->mux_entry ? arch_ftrace_mux_site_addr(rec->mux_entry) : 0;
 }

@@ -224,7 +224,7 @@ unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	return entry ? arch_ftrace_mux_entry_addr(entry->index) : 0;
+	return entry ? arch_ftrace_mux_site_addr(entry->index) : 0;
 }
 
 /**

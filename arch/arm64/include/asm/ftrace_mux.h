@@ -8,7 +8,7 @@
 /* Users know the function __arm64_sys_read() of a system call as sys_read */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__arm64_"
 
-/* How far the call site is behind the start of a function at most: behind BTI and MOV X9, LR */
+/* The largest offset of a call site in its function: it follows BTI C, if any, and MOV X9, LR */
 #define ARCH_FTRACE_MAX_SITE_OFFSET	(IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) ? 8 : 4)
 
 struct dyn_ftrace;
