@@ -30,13 +30,14 @@ struct arch_ftrace_mux_combo {
  *
  * @func and @direct_call, if struct ftrace_ops has a direct_call, are at the same offsets as
  * there: ftrace_caller takes an entry for an ops. One store changes @call. The argument of a
- * call never changes. Its function may: the old and the new one take the same argument.
+ * call never changes. Its function may: the old and the new one take the same argument. All of
+ * it is in one cache line.
  */
 struct ftrace_mux_cell {
 	void			*func;
 	unsigned long		direct_call;
 	const struct ftrace_mux_call *call;
-};
+} __aligned(32);
 
 struct ftrace_mux_cell *ftrace_mux_cell_at(unsigned int index);
 

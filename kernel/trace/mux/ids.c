@@ -27,8 +27,8 @@
  */
 #include <linux/ftrace_mux_arch.h>
 
-#include "../ftrace_internal.h"
 #include "ids.h"
+#include "mux.h"
 
 /* The masks lie in the upper half of the flags, above the index of the entry */
 #ifdef __BIG_ENDIAN
@@ -62,6 +62,21 @@ struct ftrace_ops *ftrace_mux_id_owner(unsigned int id)
 	lockdep_assert_held(&ftrace_lock);
 
 	return ids[id].ops;
+}
+
+/**
+ * ftrace_mux_only_ops - the tracer of a function that has one
+ * @rec: record of the function, with a count of one
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the tracer; NULL if it has no ID.
+ */
+struct ftrace_ops *ftrace_mux_only_ops(const struct dyn_ftrace *rec)
+{
+	unsigned int mask = ftrace_mux_rec_mask(rec);
+
+	return mask ? ftrace_mux_id_owner(__ffs(mask)) : NULL;
 }
 
 static void set_owner(unsigned int id, struct ftrace_ops *ops)

@@ -41,6 +41,10 @@ void ftrace_mux_prepare_rec(struct dyn_ftrace *rec);
 void ftrace_mux_updated(void);
 void ftrace_mux_graph_changes(void);
 
+/* ids.c: what the masks of a record say */
+
+struct ftrace_ops *ftrace_mux_only_ops(const struct dyn_ftrace *rec);
+
 /* switch.c */
 
 bool ftrace_mux_update_func(struct ftrace_ops *ops);
@@ -221,6 +225,11 @@ static inline void ftrace_mux_process_mods(char *mod) { }
 
 #ifdef CONFIG_DYNAMIC_FTRACE
 static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int enable)
+{
+	return NULL;
+}
+
+static inline struct ftrace_ops *ftrace_mux_only_ops(const struct dyn_ftrace *rec)
 {
 	return NULL;
 }

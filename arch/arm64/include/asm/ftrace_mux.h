@@ -3,8 +3,6 @@
 #ifndef _ASM_ARM64_FTRACE_MUX_H
 #define _ASM_ARM64_FTRACE_MUX_H
 
-#include <linux/ftrace_mux_calls.h>
-
 /* Users know the function __arm64_sys_read() of a system call as sys_read */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__arm64_"
 
@@ -15,6 +13,8 @@ struct dyn_ftrace;
 struct ftrace_ops;
 
 #ifdef CONFIG_FTRACE_MUX
+#include <linux/ftrace_mux_calls.h>
+
 const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec);
 #else
 static inline const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
