@@ -529,7 +529,8 @@ const struct kind kinds[] = {
 	{ "kprobe", ACTOR, 8, act_kprobe, ERRORS(ENOENT, EBUSY, EINVAL, ENODEV, EILSEQ) },
 	{ "fprobe", ACTOR, 8, act_fprobe, ERRORS(ENOENT, EBUSY, EINVAL, ENODEV) },
 	{ "perf", ACTOR, 1, act_perf, ERRORS(EINVAL, ENODEV, EBUSY) },
-	{ "bpf-multi", ACTOR, 6, act_bpf_multi, ERRORS(ESRCH, EINVAL, ENOENT) },
+	/* EOPNOTSUPP: the kernel has no fprobe, as Linux 6.12 on arm64 */
+	{ "bpf-multi", ACTOR, 6, act_bpf_multi, ERRORS(ESRCH, EINVAL, ENOENT, EOPNOTSUPP) },
 	/* EINVAL: a module has a direct call of the function; EBUSY on Linux 6.12 */
 	{ "bpf-fentry", ACTOR, 6, act_bpf_fentry, ERRORS(ENOENT, EBUSY, EINVAL) },
 	/* EAGAIN: a link for exits with a function that is live patched, on the stock kernel, too */
@@ -538,7 +539,8 @@ const struct kind kinds[] = {
 	{ "switch", ACTOR, 8, act_switch, ERRORS(ENOENT) },
 	{ "ftrace_enabled", ACTOR, 2, act_enabled, ERRORS(EBUSY, EOPNOTSUPP) },
 	{ "hotplug", ACTOR, 3, act_hotplug, ERRORS(EBUSY) },
-	{ "suspend", ACTOR, 2, act_suspend, ERRORS(EBUSY) },
+	/* ENOENT: the kernel cannot suspend, as that of the guest for arm64 */
+	{ "suspend", ACTOR, 2, act_suspend, ERRORS(EBUSY, ENOENT) },
 	{ "work", ACTOR, 4, act_work, ERRORS(ENOENT) },
 
 	{ "tracers", LOADER, 8, act_tracers, ERRORS(ENOENT) },
