@@ -533,8 +533,12 @@ const struct kind kinds[] = {
 	{ "bpf-multi", ACTOR, 6, act_bpf_multi, ERRORS(ESRCH, EINVAL, ENOENT, EOPNOTSUPP) },
 	/* EINVAL: a module has a direct call of the function; EBUSY on Linux 6.12 */
 	{ "bpf-fentry", ACTOR, 6, act_bpf_fentry, ERRORS(ENOENT, EBUSY, EINVAL) },
-	/* EAGAIN: a link for exits with a function that is live patched, on the stock kernel, too */
-	{ "bpf-fentry-multi", ACTOR, 4, act_bpf_fentry_multi, ERRORS(EINVAL, EBUSY, EAGAIN) },
+	/*
+	 * EAGAIN: a link for exits with a function that is live patched, on the stock kernel, too;
+	 * EOPNOTSUPP: only x86 has such links
+	 */
+	{ "bpf-fentry-multi", ACTOR, 4, act_bpf_fentry_multi,
+	  ERRORS(EINVAL, EBUSY, EAGAIN, EOPNOTSUPP) },
 	{ "module", ACTOR, 8, act_module, ERRORS(ENOENT, EEXIST, EBUSY, EWOULDBLOCK, ENODEV, EINTR) },
 	{ "switch", ACTOR, 8, act_switch, ERRORS(ENOENT) },
 	{ "ftrace_enabled", ACTOR, 2, act_enabled, ERRORS(EBUSY, EOPNOTSUPP) },
