@@ -4,6 +4,7 @@
  * is an instruction.
  *
  *   work getpgid N		N short system calls
+ *   work mapped FILE N	the same, while FILE, the buffer of a tracer, is mapped
  *   work pipe N		N round trips between two processes
  *   work fork N		N times fork, exec and wait
  *		These print the nanoseconds by the clock, the nanoseconds of processor
@@ -27,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -181,6 +183,15 @@ static long long others_time(void)
 	return sum;
 }
 
+static void do_mapped(const char *file, long n)
+{
+	int fd = open(file, O_RDONLY);
+
+	if (fd < 0 || mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+		die(file);
+	measure(do_getpgid, n);
+}
+
 static void do_write(const char *file, const char *text)
 {
 	long long mine, others;
@@ -263,6 +274,8 @@ int main(int argc, char **argv)
 		return 0;
 	} else if (!strcmp(what, "write") && argc == 4) {
 		do_write(argv[2], argv[3]);
+	} else if (!strcmp(what, "mapped") && argc == 4) {
+		do_mapped(argv[2], atol(argv[3]));
 	} else if (!strcmp(what, "run") && argc > 2) {
 		do_run(argv + 2);
 	} else if (!strcmp(what, "perf") && argc == 4 && n > 0) {
@@ -275,9 +288,10 @@ int main(int argc, char **argv)
 		measure(do_fork, n);
 	} else {
 		fprintf(stderr, "usage: %s getpgid|pipe|fork N\n"
+			"       %s mapped FILE N\n"
 			"       %s write FILE TEXT\n"
 			"       %s run COMMAND...\n"
-			"       %s perf ID N\n", self, self, self, self);
+			"       %s perf ID N\n", self, self, self, self, self);
 		return 2;
 	}
 	return 0;
