@@ -19,16 +19,7 @@
  * program that is static and not position-independent do.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <sched.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-
+#include "native_common.h"
 #include "native.h"
 
 /* Calls that are timed at a time: few enough to take less than a timer tick */
@@ -36,37 +27,15 @@
 #define ROUNDS		201
 #define MAX_CALLBACKS	8
 
-#define INSN_SIZE	5
-#define CALL_OPCODE	0xe8
-#define JMP_OPCODE	0xe9
-#define RET_OPCODE	0xc3
-#define INT3_OPCODE	0xcc
-
-static void __noreturn __printf(1, 2) die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(1);
-}
-
-/* A system may not let a program do this. See run_native() in tools/kit/bench. */
-static void __noreturn cannot(const char *what)
-{
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
-	exit(4);
-}
-
 static struct ftrace_ops ops[MAX_CALLBACKS];
 
 /* What ftrace_64.o of the stock kernel refers to */
 long stock_function_trace_op, stock_pcpu_hot, stock_ftrace_return_to_handler;
+long stock___x86_call_depth;
 
 /* What ftrace_64.o and ftrace_mux_code.o of the patched kernel refer to */
 long function_trace_op, pcpu_hot, ftrace_return_to_handler;
+long __x86_call_depth;
 
 /* No feature is set, and the system boots: then code is not patched with breakpoints */
 char boot_cpu_data[4096];
@@ -99,6 +68,9 @@ void *execmem_alloc(int type, size_t size)
 	return p;
 }
 
+/* On newer kernels */
+void *execmem_alloc_rw(int type, size_t size) { return execmem_alloc(type, size); }
+
 /* All memory of trampolines is in one new chunk, which is never freed */
 unsigned long bitmap_find_next_zero_area_off(unsigned long *map, unsigned long size,
 					     unsigned long start, unsigned int nr,
@@ -120,6 +92,7 @@ UNUSED(__bitmap_clear)
 UNUSED(_find_first_bit)
 UNUSED(callthunks_translate_call_dest)
 UNUSED(execmem_free)
+UNUSED(smp_text_poke_batch_add)
 UNUSED(text_poke_apply_relocation)
 UNUSED(text_poke_queue)
 UNUSED(text_poke_set)
@@ -138,14 +111,6 @@ static const u8 nops[][12] = {
 	[11] = { 0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 },
 };
 
-static void make_writable(void *start, void *end)
-{
-	uintptr_t first = (uintptr_t)start & ~4095UL;
-
-	if (mprotect((void *)first, (uintptr_t)end - first, PROT_READ | PROT_WRITE | PROT_EXEC))
-		cannot("mprotect of code");
-}
-
 /* Write a call or a jump to @target */
 static void write_branch(u8 *at, u8 opcode, const void *target)
 {
@@ -153,27 +118,6 @@ static void write_branch(u8 *at, u8 opcode, const void *target)
 
 	at[0] = opcode;
 	memcpy(at + 1, &disp, sizeof(disp));
-}
-
-static const void *branch_target(const u8 *at)
-{
-	s32 disp;
-
-	memcpy(&disp, at + 1, sizeof(disp));
-
-	return at + INSN_SIZE + disp;
-}
-
-/* What apply_returns() does without return thunks; objtool has not listed them yet */
-static void patch_returns(u8 *start, u8 *end)
-{
-	make_writable(start, end);
-	for (u8 *p = start; p + INSN_SIZE <= end; p++) {
-		if (*p != JMP_OPCODE || branch_target(p) != __x86_return_thunk)
-			continue;
-		memset(p, INT3_OPCODE, INSN_SIZE);
-		*p = RET_OPCODE;
-	}
 }
 
 /* What apply_alternatives() does on a processor without the feature: long nops */
@@ -393,15 +337,6 @@ static noinline void call_often(unsigned int n)
 		traced();
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
-
 /* The variants take turns: what disturbs one disturbs the others, too */
 static void measure(void)
 {
@@ -417,25 +352,6 @@ static void measure(void)
 		}
 	}
 	set_call_site(NULL);
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Move to one processor, and stay there */
-static void stay(void)
-{
-	int cpu = sched_getcpu();
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (cpu < 0 || sched_setaffinity(0, sizeof(set), &set))
-		cannot("sched_setaffinity");
 }
 
 /* Prints a line for each variant: result NAME LEAST MEDIAN */

@@ -48,8 +48,6 @@ extern struct alt_instr __stop_alternatives[] __weak;
 
 /* native.S */
 
-extern u8 __x86_return_thunk[];
-
 /* A function, and the call site at its start */
 void traced(void);
 extern u8 call_site[];
