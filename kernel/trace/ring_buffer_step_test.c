@@ -36,21 +36,21 @@ struct visitor {
 	void		(*visit)(void);
 };
 
-/* The place of the event of the writer */
+/* Where the event of the writer lies, when, and what becomes of it */
 struct place {
 	const char	*name;
 	bool		at_end;		/* close to the end of a page */
-	unsigned int	lacking;	/* bytes that the rest of the page is too short by */
+	unsigned int	lacking;	/* bytes by which the event is too long for the page */
 	u64		advance;	/* of the clock, with each reading */
 	bool		discard;	/* the writer discards its event */
 };
 
 static struct trace_buffer *buffer;
 static int cpu;
-/* The data of an event: its number, and so many bytes in all */
+/* Bytes of data in each event; the first four are its number */
 static unsigned int size;
 
-/* What the writer changes too, each with one instruction */
+/* The stepped writer and its visitor change these, each time with one instruction */
 static atomic64_t now;
 static atomic_t nr_written, nr_discarded, nr_failed;
 
@@ -135,7 +135,7 @@ static void write_three(void)
 		write_event(size, false);
 }
 
-/* Writes to the next page, too. */
+/* Fills the page, and writes the first event of the next one. */
 static void write_page(void)
 {
 	unsigned long end, last = 0;
@@ -185,7 +185,8 @@ static int on_debug(struct notifier_block *nb, unsigned long val, void *data)
 static struct notifier_block debug_notifier = { .notifier_call = on_debug };
 
 /*
- * Writes an event, and calls @fn after step @at. Returns false if the writer has fewer steps.
+ * Writes an event, and calls @fn after step @at, counted from 0. Returns false if the writer
+ * ended before.
  */
 static noinline bool write_stepped(unsigned long at, void (*fn)(void), bool discard)
 {
@@ -233,7 +234,7 @@ static void start_run(void)
 	advance = 1;
 }
 
-/* Returns false if @visitor has not come, as the writer has fewer steps than @at. */
+/* Returns false if the writer ended before step @at, so that @visitor was not called. */
 static bool run_once(const struct place *place, const struct visitor *visitor, unsigned long at)
 {
 	bool visited;
@@ -245,7 +246,11 @@ static bool run_once(const struct place *place, const struct visitor *visitor, u
 	advance = place->advance;
 	visited = write_stepped(at, visitor->visit, place->discard);
 
-	/* The time stamps that the buffer has kept show in the next events */
+	/* All that has been written has been committed */
+	consume();
+	expect(nr_read == atomic_read(&nr_written) - atomic_read(&nr_discarded));
+
+	/* Two more events: the time stamps that the buffer keeps would make them wrong */
 	advance = 1;
 	write_event(size, false);
 	write_event(size, false);
@@ -311,7 +316,7 @@ static void step_through(struct kunit *test, run_t run, const struct place *plac
 	}
 	migrate_enable();
 
-	/* A writer calls two functions at least */
+	/* A writer has more instructions: else, the trap flag did not work */
 	KUNIT_EXPECT_GT(test, at, 50);
 	if (complaint)
 		KUNIT_FAIL(test, "%s, %u bytes, visited by %s after step %lu: not %s",
@@ -320,7 +325,7 @@ static void step_through(struct kunit *test, run_t run, const struct place *plac
 
 static void step_all(struct kunit *test, run_t run, const struct place *place)
 {
-	/* 116 bytes have their length in a word of their own */
+	/* A length above 112 does not fit in type_len, and is stored in array[0] */
 	static const unsigned int sizes[] = { 4, 16, 112, 116, 400 };
 
 	for (int s = 0; s < ARRAY_SIZE(sizes); s++) {
@@ -371,7 +376,7 @@ static void test_end_of_page(struct kunit *test)
 		step_all(test, run_once, &places[i]);
 }
 
-/* A discarded event has a delta of 1 instead of 0: the clock advances by 2. */
+/* Readers take a delta of 1 of a discarded event for none: the clock advances by 2. */
 static void test_discard(struct kunit *test)
 {
 	static const struct place places[] = {
@@ -400,7 +405,7 @@ static void test_overwrite(struct kunit *test)
 
 	size = 400;
 	for (int v = 0; v < ARRAY_SIZE(visitors); v++) {
-		/* Where the writer is about to go to the next page, a reader waits for it. */
+		/* A reader would wait for the writer to finish, which it does not on this CPU. */
 		if (visitors[v].visit != consume)
 			step_through(test, run_full, &place, &visitors[v]);
 	}
