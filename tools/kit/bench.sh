@@ -42,6 +42,12 @@ end_jobs()
 	for p in $(jobs -p); do kill -- "-$p" 2> /dev/null || :; done
 }
 
+# common_functions MODE MODE: writes the functions that both can trace to OUT/functions, after
+# "engine list" has run as part functions of both
+common_functions() { comm -12 <(functions_of "$1") <(functions_of "$2") > "$OUT/functions"; }
+
+functions_of() { sed -n 's/^function //p' "$LOGS/bench-functions-$1.log"; }
+
 in_instructions() { ICOUNT=${PROCESSORS:-1} measure "$@"; }
 in_nanoseconds() { ICOUNT='' measure "$@"; }
 
