@@ -4,9 +4,10 @@
  *
  * A writer runs with the trap flag set, so that each of its instructions raises a debug
  * exception. After one of these instructions, the handler of the exception does something
- * else: it writes to the buffer, as an NMI may do there, or reads, as another CPU may do. Then
- * the writer goes on without the trap flag. This is repeated for each instruction of the
- * writer, at each kind of place that its event may be written to.
+ * else: it writes to the buffer, as an NMI may do there, or reads, as another CPU may do, in
+ * some tests once more some instructions later. Then the writer goes on without the trap flag.
+ * This is repeated for each instruction of the writer, at each kind of place that its event
+ * may be written to.
  *
  * All of this runs on one CPU: the order in which other CPUs see the accesses to memory is
  * not tested.
@@ -42,6 +43,8 @@ struct place {
 	bool		at_end;		/* close to the end of a page */
 	unsigned int	lacking;	/* bytes by which the event is too long for the page */
 	u64		advance;	/* of the clock, with each reading */
+	unsigned int	coarse;		/* so many of the lowest bits of the clock are 0 */
+	unsigned int	again;		/* steps until the second visit, 0 if there is none */
 	bool		discard;	/* the writer discards its event */
 };
 
@@ -55,13 +58,17 @@ static atomic64_t now;
 static atomic_t nr_written, nr_discarded, nr_failed;
 
 static u64 advance, last_time;
+static unsigned int coarse;
 static u32 nr_read;
 static DECLARE_BITMAP(expected, MAX_EVENTS);
 static DECLARE_BITMAP(seen, MAX_EVENTS);
 
-/* The steps of the writer: after step visit_at, visit() is called */
+/*
+ * The steps of the writer: after step visit_at, visit() is called, and after visit_last once
+ * more, if that is another one
+ */
 static void (*visit)(void);
-static unsigned long visit_at, step;
+static unsigned long visit_at, visit_last, step;
 static bool stepping;
 
 /* The first condition that did not hold. A visitor must not print: it runs as an NMI does. */
@@ -73,9 +80,20 @@ static const char *complaint;
 			complaint = #condition;					\
 	} while (0)
 
+static u64 notrace coarse_time(u64 time)
+{
+	return time >> coarse << coarse;
+}
+
 static u64 notrace test_clock(void)
 {
-	return atomic64_add_return(advance, &now);
+	return coarse_time(atomic64_add_return(advance, &now));
+}
+
+/* What the clock has last returned */
+static u64 last_reading(void)
+{
+	return coarse_time(atomic64_read(&now));
 }
 
 /* The bytes that an event with @bytes of data takes, without a time stamp */
@@ -158,7 +176,7 @@ static void consume(void)
 		expect(test_bit(number, expected));
 		expect(!__test_and_set_bit(number, seen));
 		expect(time >= last_time);
-		expect(time <= atomic64_read(&now));
+		expect(time <= last_reading());
 		last_time = time;
 		nr_read++;
 	}
@@ -174,26 +192,30 @@ static int on_debug(struct notifier_block *nb, unsigned long val, void *data)
 	    !stepping || !(*dr6 & DR_STEP))
 		return NOTIFY_DONE;
 
-	if (step++ == visit_at) {
+	if (step == visit_last) {
 		args->regs->flags &= ~X86_EFLAGS_TF;
 		stepping = false;
-		visit();
 	}
+	if (step == visit_at || step == visit_last)
+		visit();
+	step++;
 	return NOTIFY_STOP;
 }
 
 static struct notifier_block debug_notifier = { .notifier_call = on_debug };
 
 /*
- * Writes an event, and calls @fn after step @at, counted from 0. Returns false if the writer
- * ended before.
+ * Writes an event, and calls @fn after step @at, counted from 0, and after @again more steps
+ * once more. Returns false if the writer ended before.
  */
-static noinline bool write_stepped(unsigned long at, void (*fn)(void), bool discard)
+static noinline bool write_stepped(unsigned long at, unsigned int again, void (*fn)(void),
+				   bool discard)
 {
 	unsigned long flags;
 
 	visit = fn;
 	visit_at = at;
+	visit_last = at + again;
 	step = 0;
 
 	local_irq_save(flags);
@@ -204,7 +226,7 @@ static noinline bool write_stepped(unsigned long at, void (*fn)(void), bool disc
 	stepping = false;
 	local_irq_restore(flags);
 
-	return step > at;
+	return step > visit_last;
 }
 
 /* Writes events until @room bytes are left on the page. */
@@ -231,7 +253,7 @@ static void start_run(void)
 	atomic_set(&nr_discarded, 0);
 	atomic_set(&nr_failed, 0);
 	nr_read = 0;
-	advance = 1;
+	advance = 1 << coarse;
 }
 
 /* Returns false if the writer ended before step @at, so that @visitor was not called. */
@@ -239,24 +261,25 @@ static bool run_once(const struct place *place, const struct visitor *visitor, u
 {
 	bool visited;
 
+	coarse = place->coarse;
 	start_run();
 	if (place->at_end)
 		fill_page(event_length(size) - place->lacking);
 
 	advance = place->advance;
-	visited = write_stepped(at, visitor->visit, place->discard);
+	visited = write_stepped(at, place->again, visitor->visit, place->discard);
 
 	/* All that has been written has been committed */
 	consume();
 	expect(nr_read == atomic_read(&nr_written) - atomic_read(&nr_discarded));
 
 	/* Two more events: the time stamps that the buffer keeps would make them wrong */
-	advance = 1;
+	advance = 1 << coarse;
 	write_event(size, false);
 	write_event(size, false);
 	consume();
 
-	expect(last_time == atomic64_read(&now));
+	expect(last_time == last_reading());
 	expect(!atomic_read(&nr_failed));
 	expect(nr_read == atomic_read(&nr_written) - atomic_read(&nr_discarded));
 	expect(bitmap_equal(expected, seen, MAX_EVENTS));
@@ -278,13 +301,13 @@ static bool run_full(const struct place *place, const struct visitor *visitor, u
 		end = write_event(size, false);
 	} while (end && end + event_length(size) <= CAPACITY);
 
-	visited = write_stepped(at, visitor->visit, false);
+	visited = write_stepped(at, place->again, visitor->visit, false);
 
 	write_event(size, false);
 	consume();
 	overrun = ring_buffer_overrun_cpu(buffer, cpu) - overrun;
 
-	expect(last_time == atomic64_read(&now));
+	expect(last_time == last_reading());
 	expect(!atomic_read(&nr_failed));
 	expect(overrun);
 	expect(nr_read == atomic_read(&nr_written) - atomic_read(&nr_discarded) - overrun);
@@ -354,6 +377,32 @@ static void test_same_time(struct kunit *test)
 	step_all(test, run_once, &place);
 }
 
+/* The clock advances with some of its readings. */
+static void test_coarse_time(struct kunit *test)
+{
+	static const struct place places[] = {
+		{ "by a coarse clock", .advance = 1, .coarse = 1 },
+		{ "by a coarser clock", .advance = 1, .coarse = 2 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(places); i++)
+		step_all(test, run_once, &places[i]);
+}
+
+/* The writer is interrupted twice. */
+static void test_twice(struct kunit *test)
+{
+	static const struct place places[] = {
+		{ "twice, 1 step apart", .advance = 1, .again = 1 },
+		{ "twice, 4 steps apart", .advance = 1, .again = 4 },
+		{ "twice, 15 steps apart", .advance = 1, .again = 15 },
+		{ "twice, 50 steps apart", .advance = 1, .again = 50 },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(places); i++)
+		step_all(test, run_once, &places[i]);
+}
+
 /* The time since the last event does not fit its header. */
 static void test_time_extend(struct kunit *test)
 {
@@ -414,6 +463,8 @@ static void test_overwrite(struct kunit *test)
 static struct kunit_case test_cases[] = {
 	KUNIT_CASE_SLOW(test_usual),
 	KUNIT_CASE_SLOW(test_same_time),
+	KUNIT_CASE_SLOW(test_coarse_time),
+	KUNIT_CASE_SLOW(test_twice),
 	KUNIT_CASE_SLOW(test_time_extend),
 	KUNIT_CASE_SLOW(test_end_of_page),
 	KUNIT_CASE_SLOW(test_discard),
