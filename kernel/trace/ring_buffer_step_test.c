@@ -6,8 +6,7 @@
  * exception. After one of these instructions, the handler of the exception does something
  * else: it writes to the buffer, as an NMI may do there, or reads, as another CPU may do, in
  * some tests once more some instructions later. Then the writer goes on without the trap flag.
- * This is repeated for each instruction of the writer, at each kind of place that its event
- * may be written to.
+ * This is repeated for each instruction of the writer, in several scenarios.
  *
  * All of this runs on one CPU: the order in which other CPUs see the accesses to memory is
  * not tested.
@@ -32,19 +31,19 @@ struct test_page {
 #define CAPACITY	(PAGE_SIZE - offsetof(struct test_page, data))
 
 /* Something that happens while the writer is interrupted */
-struct visitor {
+struct interrupter {
 	const char	*name;
-	void		(*visit)(void);
+	void		(*interrupt)(void);
 };
 
-/* Where the event of the writer lies, when, and what becomes of it */
-struct place {
+/* How the writer is run */
+struct scenario {
 	const char	*name;
 	bool		at_end;		/* close to the end of a page */
-	unsigned int	lacking;	/* bytes by which the event is too long for the page */
+	unsigned int	excess;	/* bytes by which the event is too long for the page */
 	u64		advance;	/* of the clock, with each reading */
-	unsigned int	coarse;		/* so many of the lowest bits of the clock are 0 */
-	unsigned int	again;		/* steps until the second visit, 0 if there is none */
+	unsigned int	coarse;		/* number of low bits of the clock that are 0 */
+	unsigned int	second_after;	/* steps to a second interruption, 0: there is none */
 	bool		discard;	/* the writer discards its event */
 };
 
@@ -53,7 +52,7 @@ static int cpu;
 /* Bytes of data in each event; the first four are its number */
 static unsigned int size;
 
-/* The stepped writer and its visitor change these, each time with one instruction */
+/* The stepped writer and its interrupter change these, each time with one instruction */
 static atomic64_t now;
 static atomic_t nr_written, nr_discarded, nr_failed;
 
@@ -64,20 +63,20 @@ static DECLARE_BITMAP(expected, MAX_EVENTS);
 static DECLARE_BITMAP(seen, MAX_EVENTS);
 
 /*
- * The steps of the writer: after step visit_at, visit() is called, and after visit_last once
- * more, if that is another one
+ * The writer calls interrupt() after step first_step, and once more after last_step, if that is
+ * another one.
  */
-static void (*visit)(void);
-static unsigned long visit_at, visit_last, step;
+static void (*interrupt)(void);
+static unsigned long first_step, last_step, step;
 static bool stepping;
 
-/* The first condition that did not hold. A visitor must not print: it runs as an NMI does. */
-static const char *complaint;
+/* The first condition that did not hold. interrupt() must not print: it runs as an NMI does. */
+static const char *failed_condition;
 
 #define expect(condition)							\
 	do {									\
-		if (!(condition) && !complaint)					\
-			complaint = #condition;					\
+		if (!(condition) && !failed_condition)					\
+			failed_condition = #condition;					\
 	} while (0)
 
 static u64 notrace coarse_time(u64 time)
@@ -192,12 +191,12 @@ static int on_debug(struct notifier_block *nb, unsigned long val, void *data)
 	    !stepping || !(*dr6 & DR_STEP))
 		return NOTIFY_DONE;
 
-	if (step == visit_last) {
+	if (step == last_step) {
 		args->regs->flags &= ~X86_EFLAGS_TF;
 		stepping = false;
 	}
-	if (step == visit_at || step == visit_last)
-		visit();
+	if (step == first_step || step == last_step)
+		interrupt();
 	step++;
 	return NOTIFY_STOP;
 }
@@ -205,17 +204,17 @@ static int on_debug(struct notifier_block *nb, unsigned long val, void *data)
 static struct notifier_block debug_notifier = { .notifier_call = on_debug };
 
 /*
- * Writes an event, and calls @fn after step @at, counted from 0, and after @again more steps
- * once more. Returns false if the writer ended before.
+ * Writes an event, and calls @fn after step @at, counted from 0, and once more @second_after
+ * steps later, if that is not 0. Returns false if the writer ended before.
  */
-static noinline bool write_stepped(unsigned long at, unsigned int again, void (*fn)(void),
-				   bool discard)
+static noinline bool write_stepped(unsigned long at, unsigned int second_after,
+				   void (*fn)(void), bool discard)
 {
 	unsigned long flags;
 
-	visit = fn;
-	visit_at = at;
-	visit_last = at + again;
+	interrupt = fn;
+	first_step = at;
+	last_step = at + second_after;
 	step = 0;
 
 	local_irq_save(flags);
@@ -226,7 +225,7 @@ static noinline bool write_stepped(unsigned long at, unsigned int again, void (*
 	stepping = false;
 	local_irq_restore(flags);
 
-	return step > visit_last;
+	return step > last_step;
 }
 
 /* Writes events until @room bytes are left on the page. */
@@ -238,7 +237,7 @@ static void fill_page(unsigned int room)
 	do {
 		if (end + 512 < wanted)
 			end = write_event(400, false);
-		else	/* Of 8 bytes, or of 20 bytes if that does not come out even */
+		else	/* 8 bytes with the header, or 20 if the rest is no multiple of 8 */
 			end = write_event((wanted - end) % 8 ? 16 : 4, false);
 		consume();
 	} while (end && end != wanted);
@@ -256,24 +255,26 @@ static void start_run(void)
 	advance = 1 << coarse;
 }
 
-/* Returns false if the writer ended before step @at, so that @visitor was not called. */
-static bool run_once(const struct place *place, const struct visitor *visitor, unsigned long at)
+/* Returns false if the writer ended before step @at, so that @interrupter was not called. */
+static bool run_once(const struct scenario *scenario, const struct interrupter *interrupter,
+		     unsigned long at)
 {
-	bool visited;
+	bool interrupted;
 
-	coarse = place->coarse;
+	coarse = scenario->coarse;
 	start_run();
-	if (place->at_end)
-		fill_page(event_length(size) - place->lacking);
+	if (scenario->at_end)
+		fill_page(event_length(size) - scenario->excess);
 
-	advance = place->advance;
-	visited = write_stepped(at, place->again, visitor->visit, place->discard);
+	advance = scenario->advance;
+	interrupted = write_stepped(at, scenario->second_after, interrupter->interrupt,
+				    scenario->discard);
 
 	/* All that has been written has been committed */
 	consume();
 	expect(nr_read == atomic_read(&nr_written) - atomic_read(&nr_discarded));
 
-	/* Two more events: the time stamps that the buffer keeps would make them wrong */
+	/* If the time stamps that the buffer keeps are wrong, these get wrong times, too */
 	advance = 1 << coarse;
 	write_event(size, false);
 	write_event(size, false);
@@ -283,14 +284,15 @@ static bool run_once(const struct place *place, const struct visitor *visitor, u
 	expect(!atomic_read(&nr_failed));
 	expect(nr_read == atomic_read(&nr_written) - atomic_read(&nr_discarded));
 	expect(bitmap_equal(expected, seen, MAX_EVENTS));
-	return visited;
+	return interrupted;
 }
 
 /* As run_once(), with a buffer that is full: events overwrite older ones. */
-static bool run_full(const struct place *place, const struct visitor *visitor, unsigned long at)
+static bool run_full(const struct scenario *scenario, const struct interrupter *interrupter,
+		     unsigned long at)
 {
 	unsigned long overrun, end;
-	bool visited;
+	bool interrupted;
 
 	start_run();
 	overrun = ring_buffer_overrun_cpu(buffer, cpu);
@@ -301,7 +303,7 @@ static bool run_full(const struct place *place, const struct visitor *visitor, u
 		end = write_event(size, false);
 	} while (end && end + event_length(size) <= CAPACITY);
 
-	visited = write_stepped(at, place->again, visitor->visit, false);
+	interrupted = write_stepped(at, scenario->second_after, interrupter->interrupt, false);
 
 	write_event(size, false);
 	consume();
@@ -311,10 +313,10 @@ static bool run_full(const struct place *place, const struct visitor *visitor, u
 	expect(!atomic_read(&nr_failed));
 	expect(overrun);
 	expect(nr_read == atomic_read(&nr_written) - atomic_read(&nr_discarded) - overrun);
-	return visited;
+	return interrupted;
 }
 
-static const struct visitor visitors[] = {
+static const struct interrupter interrupters[] = {
 	{ "a writer", write_one },
 	{ "a writer that discards its event", discard_one },
 	{ "a writer, and one that discards its event", write_and_discard },
@@ -323,140 +325,143 @@ static const struct visitor visitors[] = {
 	{ "a reader", consume },
 };
 
-typedef bool (*run_t)(const struct place *, const struct visitor *, unsigned long);
+typedef bool (*run_t)(const struct scenario *, const struct interrupter *, unsigned long);
 
-static void step_through(struct kunit *test, run_t run, const struct place *place,
-			 const struct visitor *visitor)
+static void step_through(struct kunit *test, run_t run, const struct scenario *scenario,
+			 const struct interrupter *interrupter)
 {
 	unsigned long at = 0;
 
-	complaint = NULL;
+	failed_condition = NULL;
 	migrate_disable();
 	cpu = raw_smp_processor_id();
-	while (run(place, visitor, at) && !complaint) {
+	while (run(scenario, interrupter, at) && !failed_condition) {
 		at++;
 		cond_resched();
 	}
 	migrate_enable();
 
-	/* A writer has more instructions: else, the trap flag did not work */
-	KUNIT_EXPECT_GT(test, at, 50);
-	if (complaint)
-		KUNIT_FAIL(test, "%s, %u bytes, visited by %s after step %lu: not %s",
-			   place->name, size, visitor->name, at, complaint);
+	if (failed_condition)
+		KUNIT_FAIL(test, "%s, %u bytes, interrupted by %s after step %lu: not %s",
+			   scenario->name, size, interrupter->name, at, failed_condition);
+	else	/* A writer has more instructions, if the trap flag works */
+		KUNIT_EXPECT_GT(test, at, 50);
 }
 
-static void step_all(struct kunit *test, run_t run, const struct place *place)
+static void step_all(struct kunit *test, run_t run, const struct scenario *scenario)
 {
 	/* A length above 112 does not fit in type_len, and is stored in array[0] */
 	static const unsigned int sizes[] = { 4, 16, 112, 116, 400 };
 
 	for (int s = 0; s < ARRAY_SIZE(sizes); s++) {
 		size = sizes[s];
-		for (int v = 0; v < ARRAY_SIZE(visitors); v++) {
+		for (int v = 0; v < ARRAY_SIZE(interrupters); v++) {
 			/* A page of small events takes long */
-			if (visitors[v].visit == write_page && size < 100)
+			if (interrupters[v].interrupt == write_page && size < 100)
 				continue;
-			step_through(test, run, place, &visitors[v]);
+			step_through(test, run, scenario, &interrupters[v]);
 		}
 	}
 }
 
 static void test_usual(struct kunit *test)
 {
-	static const struct place place = { "on the page", .advance = 1 };
+	static const struct scenario scenario = { "on the page", .advance = 1 };
 
-	step_all(test, run_once, &place);
+	step_all(test, run_once, &scenario);
 }
 
 /* The clock does not advance: an event is as old as the one before. */
 static void test_same_time(struct kunit *test)
 {
-	static const struct place place = { "at the same time", .advance = 0 };
+	static const struct scenario scenario = { "at the same time", .advance = 0 };
 
-	step_all(test, run_once, &place);
+	step_all(test, run_once, &scenario);
 }
 
 /* The clock advances with some of its readings. */
 static void test_coarse_time(struct kunit *test)
 {
-	static const struct place places[] = {
+	static const struct scenario scenarios[] = {
 		{ "by a coarse clock", .advance = 1, .coarse = 1 },
 		{ "by a coarser clock", .advance = 1, .coarse = 2 },
 	};
 
-	for (int i = 0; i < ARRAY_SIZE(places); i++)
-		step_all(test, run_once, &places[i]);
+	for (int i = 0; i < ARRAY_SIZE(scenarios); i++)
+		step_all(test, run_once, &scenarios[i]);
 }
 
 /* The writer is interrupted twice. */
 static void test_twice(struct kunit *test)
 {
-	static const struct place places[] = {
-		{ "twice, 1 step apart", .advance = 1, .again = 1 },
-		{ "twice, 4 steps apart", .advance = 1, .again = 4 },
-		{ "twice, 15 steps apart", .advance = 1, .again = 15 },
-		{ "twice, 50 steps apart", .advance = 1, .again = 50 },
+	static const struct scenario scenarios[] = {
+		{ "twice, 1 step apart", .advance = 1, .second_after = 1 },
+		{ "twice, 4 steps apart", .advance = 1, .second_after = 4 },
+		{ "twice, 15 steps apart", .advance = 1, .second_after = 15 },
+		{ "twice, 50 steps apart", .advance = 1, .second_after = 50 },
 	};
 
-	for (int i = 0; i < ARRAY_SIZE(places); i++)
-		step_all(test, run_once, &places[i]);
+	for (int i = 0; i < ARRAY_SIZE(scenarios); i++)
+		step_all(test, run_once, &scenarios[i]);
 }
 
 /* The time since the last event does not fit its header. */
 static void test_time_extend(struct kunit *test)
 {
-	static const struct place place = { "much later", .advance = 1 << 28 };
+	static const struct scenario scenario = { "much later", .advance = 1 << 28 };
 
-	step_all(test, run_once, &place);
+	step_all(test, run_once, &scenario);
 }
 
 static void test_end_of_page(struct kunit *test)
 {
-	static const struct place places[] = {
+	static const struct scenario scenarios[] = {
 		{ "the last on the page", .at_end = true, .advance = 1 },
-		{ "4 bytes too long", .at_end = true, .lacking = 4, .advance = 1 },
-		{ "8 bytes too long", .at_end = true, .lacking = 8, .advance = 1 },
-		{ "much later, on the next page", .at_end = true, .lacking = 4,
+		{ "4 bytes too long", .at_end = true, .excess = 4, .advance = 1 },
+		{ "8 bytes too long", .at_end = true, .excess = 8, .advance = 1 },
+		{ "much later, on the next page", .at_end = true, .excess = 4,
 		  .advance = 1 << 28 },
 	};
 
-	for (int i = 0; i < ARRAY_SIZE(places); i++)
-		step_all(test, run_once, &places[i]);
+	for (int i = 0; i < ARRAY_SIZE(scenarios); i++)
+		step_all(test, run_once, &scenarios[i]);
 }
 
-/* Readers take a delta of 1 of a discarded event for none: the clock advances by 2. */
+/*
+ * The clock advances by 2: a discarded event that stays on the page has a delta of 1 instead of
+ * 0, and readers take that for 0.
+ */
 static void test_discard(struct kunit *test)
 {
-	static const struct place places[] = {
+	static const struct scenario scenarios[] = {
 		{ "discarded", .advance = 2, .discard = true },
 		{ "discarded, much later", .advance = 1 << 28, .discard = true },
-		{ "discarded on the next page", .at_end = true, .lacking = 4, .advance = 2,
+		{ "discarded on the next page", .at_end = true, .excess = 4, .advance = 2,
 		  .discard = true },
 	};
 
-	for (int i = 0; i < ARRAY_SIZE(places); i++)
-		step_all(test, run_once, &places[i]);
+	for (int i = 0; i < ARRAY_SIZE(scenarios); i++)
+		step_all(test, run_once, &scenarios[i]);
 }
 
 static void test_absolute(struct kunit *test)
 {
-	static const struct place place = { "with an absolute time stamp", .advance = 1 };
+	static const struct scenario scenario = { "with an absolute time stamp", .advance = 1 };
 
 	ring_buffer_set_time_stamp_abs(buffer, true);
-	step_all(test, run_once, &place);
+	step_all(test, run_once, &scenario);
 	ring_buffer_set_time_stamp_abs(buffer, false);
 }
 
 static void test_overwrite(struct kunit *test)
 {
-	static const struct place place = { "in a full buffer" };
+	static const struct scenario scenario = { "in a full buffer" };
 
 	size = 400;
-	for (int v = 0; v < ARRAY_SIZE(visitors); v++) {
-		/* A reader would wait for the writer to finish, which it does not on this CPU. */
-		if (visitors[v].visit != consume)
-			step_through(test, run_full, &place, &visitors[v]);
+	for (int v = 0; v < ARRAY_SIZE(interrupters); v++) {
+		/* A reader would spin until the writer has finished, which it interrupts */
+		if (interrupters[v].interrupt != consume)
+			step_through(test, run_full, &scenario, &interrupters[v]);
 	}
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sends non-maskable interrupts to each CPU in turn, at irregular times, and calls functions in
- * the handler that tracers may trace: they interrupt whatever the CPU does at this moment,
- * tracers included.
+ * Sends NMIs to each CPU in turn, at irregular times. Their handler calls functions that may be
+ * traced. An NMI interrupts whatever the CPU does at this moment, tracers included.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
@@ -12,14 +11,14 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-/* The longest time between two, in ns */
-#define PERIOD	400000
+/* The longest time between two NMIs, in ns */
+#define MAX_DELAY	400000
 
 static struct hrtimer timer;
 static unsigned int target;
-static DEFINE_PER_CPU(bool, expected);
+static DEFINE_PER_CPU(bool, pending);
 
-/* The CPUs that get NMIs, and the state of CPU hotplug that keeps this mask */
+/* The CPUs that get NMIs, and the state of CPU hotplug whose callbacks maintain this mask */
 static struct cpumask targets;
 static int hotplug_state;
 
@@ -46,33 +45,34 @@ noinline void nmi_load_inner(void)
 noinline void nmi_load_outer(void)
 {
 	nmi_load_inner();
+	/* No tail call: both are to be on the stack */
 	barrier();
 }
 
 static int handle_nmi(unsigned int type, struct pt_regs *regs)
 {
-	if (!__this_cpu_read(expected))
+	if (!__this_cpu_read(pending))
 		return NMI_DONE;
 
-	__this_cpu_write(expected, false);
+	__this_cpu_write(pending, false);
 	nmi_load_outer();
 	return NMI_HANDLED;
 }
 
-/* The NMI comes at once if the CPU is this one, and else somewhere in what it does. */
+/* An NMI to this CPU comes here, in the timer's interrupt, and to another one anywhere. */
 static enum hrtimer_restart send_nmi(struct hrtimer *t)
 {
 	target = cpumask_next(target, &targets);
 	if (target >= nr_cpu_ids)
 		target = cpumask_first(&targets);
 
-	if (target < nr_cpu_ids && !per_cpu(expected, target)) {
-		per_cpu(expected, target) = true;
+	if (target < nr_cpu_ids && !per_cpu(pending, target)) {
+		per_cpu(pending, target) = true;
 		atomic_long_inc(&sent);
 		apic->send_IPI(target, NMI_VECTOR);
 	}
 
-	hrtimer_forward_now(t, ns_to_ktime(get_random_u32_inclusive(PERIOD / 16, PERIOD)));
+	hrtimer_forward_now(t, ns_to_ktime(get_random_u32_inclusive(MAX_DELAY / 16, MAX_DELAY)));
 	return HRTIMER_RESTART;
 }
 
@@ -86,7 +86,7 @@ static int start_cpu(unsigned int cpu)
 static int stop_cpu(unsigned int cpu)
 {
 	cpumask_clear_cpu(cpu, &targets);
-	while (READ_ONCE(per_cpu(expected, cpu)))
+	while (READ_ONCE(per_cpu(pending, cpu)))
 		cpu_relax();
 	return 0;
 }
@@ -106,7 +106,7 @@ static int __init nmi_load_init(void)
 	}
 
 	hrtimer_setup(&timer, send_nmi, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	hrtimer_start(&timer, ns_to_ktime(PERIOD), HRTIMER_MODE_REL);
+	hrtimer_start(&timer, ns_to_ktime(MAX_DELAY), HRTIMER_MODE_REL);
 	return 0;
 }
 
