@@ -294,6 +294,7 @@ static bool run_full(const struct scenario *scenario, const struct interrupter *
 	unsigned long overrun, end;
 	bool interrupted;
 
+	coarse = scenario->coarse;
 	start_run();
 	overrun = ring_buffer_overrun_cpu(buffer, cpu);
 	for (int i = 0; i < 6; i++)
@@ -385,6 +386,10 @@ static void test_coarse_time(struct kunit *test)
 	static const struct scenario scenarios[] = {
 		{ "by a coarse clock", .advance = 1, .coarse = 1 },
 		{ "by a coarser clock", .advance = 1, .coarse = 2 },
+		{ "by a coarse clock, twice", .advance = 1, .coarse = 1, .second_after = 9 },
+		{ "by a coarse clock, on the next page", .advance = 1, .coarse = 1,
+		  .at_end = true, .excess = 4 },
+		{ "by a coarse clock, discarded", .advance = 4, .coarse = 1, .discard = true },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(scenarios); i++)

@@ -1,45 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sends NMIs to each CPU in turn, at irregular times. Their handler calls functions that may be
- * traced. An NMI interrupts whatever the CPU does at this moment, tracers included.
+ * Each CPU sends NMIs to the other ones in turn, at irregular times. Their handler calls functions
+ * that may be traced. An NMI interrupts whatever the CPU does at this moment, tracers included.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-/* The longest time between two NMIs, in ns */
-#define MAX_DELAY	400000
+/* The longest time between two NMIs of a CPU, in ns */
+#define MAX_DELAY	800000
+/* How long an NMI may be on its way, in ms */
+#define PATIENCE	1000
 
-static struct hrtimer timer;
-static unsigned int target;
-static DEFINE_PER_CPU(bool, pending);
+/* Of the CPU that sends. A timer is pinned to its CPU. */
+static DEFINE_PER_CPU(struct hrtimer, timer);
+static DEFINE_PER_CPU(unsigned int, target);
+
+/* Of the CPU that gets the NMIs. An NMI that is pending has been sent and not been handled. */
+static DEFINE_PER_CPU(atomic_t, pending);
+static DEFINE_PER_CPU(unsigned long, handled);
 
 /* The CPUs that get NMIs, and the state of CPU hotplug whose callbacks maintain this mask */
 static struct cpumask targets;
 static int hotplug_state;
 
-static atomic_long_t sent, handled;
+/* How many NMIs have not come in time */
+static atomic_t lost;
 
-static int get_long(char *buf, const struct kernel_param *kp)
+/* The NMIs that each CPU has handled */
+static int get_handled(char *buf, const struct kernel_param *kp)
 {
-	return sysfs_emit(buf, "%ld\n", atomic_long_read((atomic_long_t *)kp->arg));
+	unsigned int cpu;
+	int len = 0;
+
+	for_each_possible_cpu(cpu)
+		len += sysfs_emit_at(buf, len, "%lu ", per_cpu(handled, cpu));
+	return len + sysfs_emit_at(buf, len, "\n");
 }
 
-static const struct kernel_param_ops long_ops = { .get = get_long };
-
-module_param_cb(sent, &long_ops, &sent, 0444);
-module_param_cb(handled, &long_ops, &handled, 0444);
+static const struct kernel_param_ops handled_ops = { .get = get_handled };
+module_param_cb(handled, &handled_ops, NULL, 0444);
 
 noinline void nmi_load_inner(void);
 noinline void nmi_load_outer(void);
 
 noinline void nmi_load_inner(void)
 {
-	atomic_long_inc(&handled);
+	__this_cpu_inc(handled);
 }
 
 noinline void nmi_load_outer(void)
@@ -51,43 +63,54 @@ noinline void nmi_load_outer(void)
 
 static int handle_nmi(unsigned int type, struct pt_regs *regs)
 {
-	if (!__this_cpu_read(pending))
+	if (!atomic_xchg(this_cpu_ptr(&pending), 0))
 		return NMI_DONE;
 
-	__this_cpu_write(pending, false);
 	nmi_load_outer();
 	return NMI_HANDLED;
 }
 
-/* An NMI to this CPU comes here, in the timer's interrupt, and to another one anywhere. */
 static enum hrtimer_restart send_nmi(struct hrtimer *t)
 {
-	target = cpumask_next(target, &targets);
-	if (target >= nr_cpu_ids)
-		target = cpumask_first(&targets);
+	unsigned int cpu = cpumask_next(__this_cpu_read(target), &targets);
 
-	if (target < nr_cpu_ids && !per_cpu(pending, target)) {
-		per_cpu(pending, target) = true;
-		atomic_long_inc(&sent);
-		apic->send_IPI(target, NMI_VECTOR);
-	}
+	if (cpu >= nr_cpu_ids)
+		cpu = cpumask_first(&targets);
+	__this_cpu_write(target, cpu);
+
+	if (cpu < nr_cpu_ids && cpu != smp_processor_id() &&
+	    !atomic_xchg(per_cpu_ptr(&pending, cpu), 1))
+		apic->send_IPI(cpu, NMI_VECTOR);
 
 	hrtimer_forward_now(t, ns_to_ktime(get_random_u32_inclusive(MAX_DELAY / 16, MAX_DELAY)));
 	return HRTIMER_RESTART;
 }
 
+/* Called on @cpu */
 static int start_cpu(unsigned int cpu)
 {
+	struct hrtimer *t = per_cpu_ptr(&timer, cpu);
+
+	atomic_set(per_cpu_ptr(&pending, cpu), 0);
 	cpumask_set_cpu(cpu, &targets);
+	hrtimer_setup(t, send_nmi, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(t, ns_to_ktime(MAX_DELAY), HRTIMER_MODE_REL_PINNED_HARD);
 	return 0;
 }
 
 /* Called on @cpu. Waits for the NMI that is on its way. */
 static int stop_cpu(unsigned int cpu)
 {
+	unsigned int ms;
+
+	hrtimer_cancel(per_cpu_ptr(&timer, cpu));
 	cpumask_clear_cpu(cpu, &targets);
-	while (READ_ONCE(per_cpu(pending, cpu)))
-		cpu_relax();
+	/* Another CPU may just send one */
+	msleep(20);
+	for (ms = 0; atomic_read(per_cpu_ptr(&pending, cpu)) && ms < PATIENCE; ms += 20)
+		msleep(20);
+	if (atomic_read(per_cpu_ptr(&pending, cpu)))
+		atomic_inc(&lost);
 	return 0;
 }
 
@@ -105,20 +128,18 @@ static int __init nmi_load_init(void)
 		return hotplug_state;
 	}
 
-	hrtimer_setup(&timer, send_nmi, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	hrtimer_start(&timer, ns_to_ktime(MAX_DELAY), HRTIMER_MODE_REL);
 	return 0;
 }
 
 static void __exit nmi_load_exit(void)
 {
-	hrtimer_cancel(&timer);
 	cpuhp_remove_state(hotplug_state);
+	WARN(atomic_read(&lost), "%d NMIs have been lost\n", atomic_read(&lost));
 	unregister_nmi_handler(NMI_LOCAL, "nmi_load");
 }
 
 module_init(nmi_load_init);
 module_exit(nmi_load_exit);
 
-MODULE_DESCRIPTION("Sends non-maskable interrupts to each CPU in turn");
+MODULE_DESCRIPTION("Sends non-maskable interrupts to each CPU");
 MODULE_LICENSE("GPL");
