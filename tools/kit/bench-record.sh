@@ -4,14 +4,13 @@
 # A part of bench: what an event costs, from the tracer to the ring buffer, on the stock kernel
 # and on the patched one with the multiplexer. bench sources bench-modes.sh before.
 
-# The most instructions that each may take. For the profiler, 400 are the goal, and 450 on Linux
-# 7.3, which is not reached: its limits are a little above what it takes.
+# The most instructions that each may take
 declare -A RECORD_LIMIT=(
 	[rb-reserve:16]=190 [call-function-1]=330 [call-graph-1]=1000 [call-graph-2]=1850
-	[call-profiler]=445 [call-kprobe]=560
+	[call-profiler]=400 [call-kprobe]=560
 )
 if newer "$BASE" 6.12; then
-	RECORD_LIMIT+=([call-graph-1]=1100 [call-graph-2]=2050 [call-profiler]=515 [call-kprobe]=630)
+	RECORD_LIMIT+=([call-graph-1]=1100 [call-graph-2]=2050 [call-profiler]=450 [call-kprobe]=630)
 fi
 # The load of system calls with the function tracer, in thousandths of that of the stock kernel
 RECORD_LOAD=650
