@@ -243,9 +243,10 @@ static void fill_page(unsigned int room)
 	} while (end && end != wanted);
 }
 
-static void start_run(void)
+static void start_run(const struct scenario *scenario)
 {
 	consume();
+	coarse = scenario->coarse;
 	bitmap_zero(expected, MAX_EVENTS);
 	bitmap_zero(seen, MAX_EVENTS);
 	atomic_set(&nr_written, 0);
@@ -261,8 +262,7 @@ static bool run_once(const struct scenario *scenario, const struct interrupter *
 {
 	bool interrupted;
 
-	coarse = scenario->coarse;
-	start_run();
+	start_run(scenario);
 	if (scenario->at_end)
 		fill_page(event_length(size) - scenario->excess);
 
@@ -294,8 +294,7 @@ static bool run_full(const struct scenario *scenario, const struct interrupter *
 	unsigned long overrun, end;
 	bool interrupted;
 
-	coarse = scenario->coarse;
-	start_run();
+	start_run(scenario);
 	overrun = ring_buffer_overrun_cpu(buffer, cpu);
 	for (int i = 0; i < 6; i++)
 		write_page();

@@ -17,6 +17,7 @@
  * tracers, an NMI takes long on an emulated CPU: shorter times leave nothing for the others.
  */
 #define MAX_DELAY	5000000
+
 /* How long an NMI may be on its way, in ms */
 #define PATIENCE	1000
 
