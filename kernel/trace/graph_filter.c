@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the graph tracer of each instance traces: the files set_graph_function,
+ * set_graph_notrace, max_graph_depth and tracing_thresh.
+ *
+ * Until one of these files of an instance is written, the instance follows this file of the top
+ * directory. It then has a value of its own, as long as it exists. set_graph_function and
+ * set_graph_notrace count as written when a file that was open for writing is closed, as in the
+ * top directory; the others, when a write succeeds. Each instance has a copy of the values that
+ * it follows, so that a traced call reads only those of its instance.
+ *
+ * trace_types_lock protects all values. A traced call reads them without it, the hashes with
+ * preemption disabled. Whoever replaces a hash waits until no call can use it any more.
+ */
+#include <linux/ftrace.h>
+#include <linux/mutex.h>
+#include <linux/uaccess.h>
+
+#include "ftrace_internal.h"
+#include "trace.h"
+
+/* True if the value @what of @tr is set with that of @written */
+static bool graph_filter_shares(struct trace_array *tr, struct trace_array *written,
+				enum graph_filter_what what)
+{
+	if (tr == written)
+		return true;
+
+	return (written->flags & TRACE_ARRAY_FL_GLOBAL) && !(tr->graph_filter.own & BIT(what));
+}
+
+/* The values of the command line */
+struct graph_filter graph_filter_boot __initdata;
+
+__init void graph_filter_init_top(struct trace_array *tr)
+{
+	tr->graph_filter = graph_filter_boot;
+	tr->graph_filter.thresh = tracing_thresh;
+	tr->graph_filter.own = ~0U;
+}
+
+/**
+ * graph_filter_init - let a new instance follow the top directory
+ * @tr: the instance
+ *
+ * Context: process, with trace_types_lock held.
+ */
+void graph_filter_init(struct trace_array *tr)
+{
+	lockdep_assert_held(&trace_types_lock);
+	tr->graph_filter = top_trace_array()->graph_filter;
+	tr->graph_filter.own = 0;
+}
+
+/**
+ * graph_filter_free - free the hashes that an instance does not share
+ * @tr: the instance. It has no tracer any more, but a call may not have ended.
+ *
+ * Context: process, with trace_types_lock held.
+ */
+void graph_filter_free(struct trace_array *tr)
+{
+	struct graph_filter *filter = &tr->graph_filter;
+
+	lockdep_assert_held(&trace_types_lock);
+#ifdef CONFIG_DYNAMIC_FTRACE
+	for (int what = GRAPH_FILTER_NOTRACE; what <= GRAPH_FILTER_FUNCTION; what++) {
+		if (filter->own & BIT(what))
+			ftrace_free_graph_hash(graph_filter_hash(tr, what));
+	}
+#endif
+}
+
+/**
+ * graph_filter_set_hash - replace the functions of a file
+ * @tr: the instance that has written
+ * @what: GRAPH_FILTER_FUNCTION or GRAPH_FILTER_NOTRACE
+ * @hash: the functions; @tr owns them now
+ *
+ * Context: process.
+ *
+ * Return: the hash that the caller frees when no call can use it any more, NULL if there is none.
+ */
+struct ftrace_hash *graph_filter_set_hash(struct trace_array *tr, enum graph_filter_what what,
+					  struct ftrace_hash *hash)
+{
+	struct ftrace_hash *old = NULL;
+	struct trace_array *pos;
+
+	guard(mutex)(&trace_types_lock);
+	if (tr->graph_filter.own & BIT(what))
+		old = graph_filter_hash(tr, what);
+
+	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
+		if (graph_filter_shares(pos, tr, what))
+			rcu_assign_pointer(pos->graph_filter.hash[what], hash);
+	}
+	tr->graph_filter.own |= BIT(what);
+	return old;
+}
+
+/* Sets tracing_thresh to @ns. Returns 0, or the error of a tracer that could not be restarted. */
+int graph_filter_set_thresh(struct trace_array *tr, unsigned long ns)
+{
+	struct trace_array *pos;
+	int ret = 0, err;
+
+	lockdep_assert_held(&trace_types_lock);
+	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
+		bool same = !pos->graph_filter.thresh == !ns;
+
+		if (!graph_filter_shares(pos, tr, GRAPH_FILTER_THRESH))
+			continue;
+
+		WRITE_ONCE(pos->graph_filter.thresh, ns);
+		/* A tracer has other functions if there is a threshold at all */
+		if (same || !pos->current_trace->update_thresh)
+			continue;
+		err = pos->current_trace->update_thresh(pos);
+		ret = ret ?: err;
+	}
+	tr->graph_filter.own |= BIT(GRAPH_FILTER_THRESH);
+	return ret;
+}
+
+static void set_depth(struct trace_array *tr, unsigned int depth)
+{
+	struct trace_array *pos;
+
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
+		if (graph_filter_shares(pos, tr, GRAPH_FILTER_DEPTH))
+			WRITE_ONCE(pos->graph_filter.max_depth, depth);
+	}
+	tr->graph_filter.own |= BIT(GRAPH_FILTER_DEPTH);
+}
+
+static ssize_t depth_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	unsigned int val;
+	int ret;
+
+	ret = kstrtouint_from_user(ubuf, cnt, 10, &val);
+	if (ret)
+		return ret;
+
+	set_depth(filp->private_data, val);
+	*ppos += cnt;
+	return cnt;
+}
+
+static ssize_t depth_read(struct file *filp, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = filp->private_data;
+	char buf[15]; /* More than enough to hold UINT_MAX + "\n" */
+	int n;
+
+	n = sprintf(buf, "%u\n", READ_ONCE(tr->graph_filter.max_depth));
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, n);
+}
+
+const struct file_operations graph_filter_depth_fops = {
+	.open		= tracing_open_generic_tr,
+	.write		= depth_write,
+	.read		= depth_read,
+	.llseek		= generic_file_llseek,
+	.release	= tracing_release_generic_tr,
+};
