@@ -3,14 +3,18 @@
  * What the graph tracer of each instance traces: the files set_graph_function,
  * set_graph_notrace, max_graph_depth and tracing_thresh.
  *
- * Until one of these files of an instance is written, the instance follows this file of the top
- * directory. It then has a value of its own, as long as it exists. set_graph_function and
- * set_graph_notrace count as written when a file that was open for writing is closed, as in the
- * top directory; the others, when a write succeeds. Each instance has a copy of the values that
- * it follows, so that a traced call reads only those of its instance.
+ * An instance follows each of these files of the top directory until its own file of that name
+ * is written. From then on, the instance owns this value, until it is removed. The other files go
+ * on following. set_graph_function and set_graph_notrace are written when a file that was open for
+ * writing is closed, as in the top directory; the others, when the value is valid. Each instance
+ * has a copy of the values that it follows, so that a traced call reads only those of its instance.
  *
- * trace_types_lock protects all values. A traced call reads them without it, the hashes with
- * preemption disabled. Whoever replaces a hash waits until no call can use it any more.
+ * All values are written with trace_types_lock held. A traced call reads them without it, the
+ * hashes with preemption disabled. Files read max_graph_depth and tracing_thresh without it, too.
+ *
+ * The owner of a hash frees it: ftrace_graph_release() when the file is written again, and
+ * graph_filter_free() with the instance. Both call ftrace_free_graph_hash(), which waits until no
+ * traced call can use the hash any more.
  */
 #include <linux/ftrace.h>
 #include <linux/mutex.h>
@@ -19,14 +23,17 @@
 #include "ftrace_internal.h"
 #include "trace.h"
 
-/* True if the value @what of @tr is set with that of @written */
-static bool graph_filter_shares(struct trace_array *tr, struct trace_array *written,
-				enum graph_filter_what what)
+/*
+ * True if a write to @file in @written sets the value of @tr: @tr is @written, or follows the top
+ * directory and @written is that
+ */
+static bool follows_write(struct trace_array *tr, struct trace_array *written,
+			  enum graph_filter_file file)
 {
 	if (tr == written)
 		return true;
 
-	return (written->flags & TRACE_ARRAY_FL_GLOBAL) && !(tr->graph_filter.own & BIT(what));
+	return (written->flags & TRACE_ARRAY_FL_GLOBAL) && !(tr->graph_filter.owned & BIT(file));
 }
 
 /* The values of the command line */
@@ -36,7 +43,7 @@ __init void graph_filter_init_top(struct trace_array *tr)
 {
 	tr->graph_filter = graph_filter_boot;
 	tr->graph_filter.thresh = tracing_thresh;
-	tr->graph_filter.own = ~0U;
+	tr->graph_filter.owned = ~0U;
 }
 
 /**
@@ -49,12 +56,12 @@ void graph_filter_init(struct trace_array *tr)
 {
 	lockdep_assert_held(&trace_types_lock);
 	tr->graph_filter = top_trace_array()->graph_filter;
-	tr->graph_filter.own = 0;
+	tr->graph_filter.owned = 0;
 }
 
 /**
- * graph_filter_free - free the hashes that an instance does not share
- * @tr: the instance. It has no tracer any more, but a call may not have ended.
+ * graph_filter_free - free the hashes that an instance owns
+ * @tr: the instance, which has no tracer and is being removed. A call may still use a hash.
  *
  * Context: process, with trace_types_lock held.
  */
@@ -64,9 +71,9 @@ void graph_filter_free(struct trace_array *tr)
 
 	lockdep_assert_held(&trace_types_lock);
 #ifdef CONFIG_DYNAMIC_FTRACE
-	for (int what = GRAPH_FILTER_NOTRACE; what <= GRAPH_FILTER_FUNCTION; what++) {
-		if (filter->own & BIT(what))
-			ftrace_free_graph_hash(graph_filter_hash(tr, what));
+	for (int file = GRAPH_FILTER_NOTRACE; file <= GRAPH_FILTER_FUNCTION; file++) {
+		if (filter->owned & BIT(file))
+			ftrace_free_graph_hash(graph_filter_hash(tr, file));
 	}
 #endif
 }
@@ -74,32 +81,40 @@ void graph_filter_free(struct trace_array *tr)
 /**
  * graph_filter_set_hash - replace the functions of a file
  * @tr: the instance that has written
- * @what: GRAPH_FILTER_FUNCTION or GRAPH_FILTER_NOTRACE
+ * @file: GRAPH_FILTER_FUNCTION or GRAPH_FILTER_NOTRACE
  * @hash: the functions; @tr owns them now
  *
  * Context: process.
  *
- * Return: the hash that the caller frees when no call can use it any more, NULL if there is none.
+ * Return: the hash that @tr has owned, for ftrace_free_graph_hash(); NULL if it has owned none.
  */
-struct ftrace_hash *graph_filter_set_hash(struct trace_array *tr, enum graph_filter_what what,
+struct ftrace_hash *graph_filter_set_hash(struct trace_array *tr, enum graph_filter_file file,
 					  struct ftrace_hash *hash)
 {
 	struct ftrace_hash *old = NULL;
 	struct trace_array *pos;
 
 	guard(mutex)(&trace_types_lock);
-	if (tr->graph_filter.own & BIT(what))
-		old = graph_filter_hash(tr, what);
+	if (tr->graph_filter.owned & BIT(file))
+		old = graph_filter_hash(tr, file);
 
 	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
-		if (graph_filter_shares(pos, tr, what))
-			rcu_assign_pointer(pos->graph_filter.hash[what], hash);
+		if (follows_write(pos, tr, file))
+			rcu_assign_pointer(pos->graph_filter.hash[file], hash);
 	}
-	tr->graph_filter.own |= BIT(what);
+	tr->graph_filter.owned |= BIT(file);
 	return old;
 }
 
-/* Sets tracing_thresh to @ns. Returns 0, or the error of a tracer that could not be restarted. */
+/**
+ * graph_filter_set_thresh - set tracing_thresh
+ * @tr: the instance that has written
+ * @ns: the threshold in ns, 0 for none
+ *
+ * Context: process, with trace_types_lock held: the caller also sets the variable tracing_thresh.
+ *
+ * Return: 0, or the error of a tracer that could not be restarted; the threshold is set then, too.
+ */
 int graph_filter_set_thresh(struct trace_array *tr, unsigned long ns)
 {
 	struct trace_array *pos;
@@ -109,17 +124,17 @@ int graph_filter_set_thresh(struct trace_array *tr, unsigned long ns)
 	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
 		bool same = !pos->graph_filter.thresh == !ns;
 
-		if (!graph_filter_shares(pos, tr, GRAPH_FILTER_THRESH))
+		if (!follows_write(pos, tr, GRAPH_FILTER_THRESH))
 			continue;
 
 		WRITE_ONCE(pos->graph_filter.thresh, ns);
-		/* A tracer has other functions if there is a threshold at all */
+		/* function_graph has other callbacks with a threshold than without */
 		if (same || !pos->current_trace->update_thresh)
 			continue;
 		err = pos->current_trace->update_thresh(pos);
 		ret = ret ?: err;
 	}
-	tr->graph_filter.own |= BIT(GRAPH_FILTER_THRESH);
+	tr->graph_filter.owned |= BIT(GRAPH_FILTER_THRESH);
 	return ret;
 }
 
@@ -129,10 +144,10 @@ static void set_depth(struct trace_array *tr, unsigned int depth)
 
 	guard(mutex)(&trace_types_lock);
 	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
-		if (graph_filter_shares(pos, tr, GRAPH_FILTER_DEPTH))
+		if (follows_write(pos, tr, GRAPH_FILTER_DEPTH))
 			WRITE_ONCE(pos->graph_filter.max_depth, depth);
 	}
-	tr->graph_filter.own |= BIT(GRAPH_FILTER_DEPTH);
+	tr->graph_filter.owned |= BIT(GRAPH_FILTER_DEPTH);
 }
 
 static ssize_t depth_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
