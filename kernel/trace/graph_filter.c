@@ -13,7 +13,7 @@
  * hashes with preemption disabled. Files read max_graph_depth and tracing_thresh without it, too.
  *
  * The owner of a hash frees it: ftrace_graph_release() when the file is written again, and
- * graph_filter_free() with the instance. Both call ftrace_free_graph_hash(), which waits until no
+ * graph_filter_free() with the instance. Both call ftrace_free_graph_hashes(), which waits until no
  * traced call can use the hash any more.
  */
 #include <linux/ftrace.h>
@@ -67,14 +67,15 @@ void graph_filter_init(struct trace_array *tr)
  */
 void graph_filter_free(struct trace_array *tr)
 {
-	struct graph_filter *filter = &tr->graph_filter;
+#ifdef CONFIG_DYNAMIC_FTRACE
+	struct ftrace_hash *hash[2] = { };
 
 	lockdep_assert_held(&trace_types_lock);
-#ifdef CONFIG_DYNAMIC_FTRACE
-	for (int file = GRAPH_FILTER_NOTRACE; file <= GRAPH_FILTER_FUNCTION; file++) {
-		if (filter->owned & BIT(file))
-			ftrace_free_graph_hash(graph_filter_hash(tr, file));
+	for (int file = 0; file < ARRAY_SIZE(hash); file++) {
+		if (tr->graph_filter.owned & BIT(file))
+			hash[file] = graph_filter_hash(tr, file);
 	}
+	ftrace_free_graph_hashes(hash, ARRAY_SIZE(hash));
 #endif
 }
 
@@ -86,7 +87,7 @@ void graph_filter_free(struct trace_array *tr)
  *
  * Context: process.
  *
- * Return: the hash that @tr has owned, for ftrace_free_graph_hash(); NULL if it has owned none.
+ * Return: the hash that @tr has owned, for ftrace_free_graph_hashes(); NULL if it has owned none.
  */
 struct ftrace_hash *graph_filter_set_hash(struct trace_array *tr, enum graph_filter_file file,
 					  struct ftrace_hash *hash)
@@ -128,8 +129,11 @@ int graph_filter_set_thresh(struct trace_array *tr, unsigned long ns)
 			continue;
 
 		WRITE_ONCE(pos->graph_filter.thresh, ns);
-		/* function_graph has other callbacks with a threshold than without */
-		if (same || !pos->current_trace->update_thresh)
+		/*
+		 * function_graph has other callbacks with a threshold than without. The user may
+		 * write again if it could not be restarted.
+		 */
+		if ((same && pos != tr) || !pos->current_trace->update_thresh)
 			continue;
 		err = pos->current_trace->update_thresh(pos);
 		ret = ret ?: err;
