@@ -47,12 +47,15 @@ struct ftrace_mux_filter {
  * @seq: number of this registration, never used twice; 0 if not registered
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
+ * @calls: how often it was called by combinations that have been freed, see stat.c
+ * @since: when it was registered, in ns
  * @id: ID of the tracer plus one; 0 if it has none
  * @is_default: set_ftrace_filter of @tr changes the filter of this tracer
  * @chosen: became the default by a write to function_tracers
  * @held: keep @is_default and @chosen while the tracer is unregistered, see
  *	ftrace_mux_hold_default()
  * @waits_later: see ftrace_mux_wait_later()
+ * @uncounted: some of its calls were not counted, see stat.c
  *
  * Protected by ftrace_lock. @tr and @waits_later are also set before the tracer is registered,
  * without the lock.
@@ -62,6 +65,8 @@ struct ftrace_mux_tracer {
 	struct trace_array	*tr;
 	struct ftrace_mux_filter *filter;
 	u64			seq;
+	u64			calls;
+	u64			since;
 	u32			nr : 24;
 	u8			id;
 	u32			name_hash : 24;
@@ -69,6 +74,7 @@ struct ftrace_mux_tracer {
 	bool			chosen : 1;
 	bool			held : 1;
 	bool			waits_later : 1;
+	bool			uncounted : 1;
 };
 
 /**

@@ -18,7 +18,7 @@
  * one, and never passes the argument of one call to the function of another. A combination
  * is freed after a grace period of Tasks RCU and of Tasks Rude RCU in which no entry led to
  * it. After arch_ftrace_mux_exit_combo(), @arch and @regs stay for a grace period of RCU, for
- * lookups by address from any context; @calls and @graph_set do not.
+ * lookups by address from any context; @calls, @count and @graph_set do not.
  *
  * Entries and calls are changed between arch_ftrace_mux_begin() and arch_ftrace_mux_end(),
  * entries in the order of their indexes. A processor that sees a store which the caller orders
@@ -43,7 +43,8 @@ struct seq_file;
 /**
  * struct ftrace_mux_combo - a combination of tracers
  * @arch: for the architecture
- * @hash: link in the table of combinations; not linked if a tracer of @graph_set has gone
+ * @hash: link in the table of combinations; not linked if a tracer of @graph_set has gone, or a
+ *	tracer was unregistered while calls were counted
  * @node: link in the list of all combinations
  * @entries: the entries that lead to it
  * @rcu: for kfree_rcu()
@@ -51,13 +52,18 @@ struct seq_file;
  *	tracers are registered
  * @graph_set: the same graph tracers, for ftrace_graph_set_func()
  * @calls: the calls, one for each of @ops
+ * @count: if not NULL, the architecture increments it each time that it makes the calls, before
+ *	or after them, for a CPU that the task has run on
+ * @last_seq: ftrace_mux_last_seq() when it was made
+ * @only_graph: the graph tracer, if there was only one
+ * @generation: ftrace_mux_stat_generation() when it was made
  * @regs: one of the tracers has FTRACE_OPS_FL_SAVE_REGS, so that callbacks get a full pt_regs
  * @abandoned: an entry has left it since the last search for unused combinations (quiesce.c)
  *	started
  * @nr: number of tracers
  * @ops: the tracers, in the order of struct ftrace_mux_set
  *
- * The architecture uses @arch, @calls, @regs, @nr, and the IDs of @ops. After
+ * The architecture uses @arch, @calls, @count, @regs, @nr, and the IDs of @ops. After
  * arch_ftrace_mux_init_combo(), only the func members of @calls change.
  */
 struct ftrace_mux_combo {
@@ -69,6 +75,10 @@ struct ftrace_mux_combo {
 	unsigned long		graph;
 	struct fgraph_set	*graph_set;
 	struct ftrace_mux_call	*calls;
+	unsigned long __percpu	*count;
+	u64			last_seq;
+	const struct ftrace_ops	*only_graph;
+	unsigned int		generation;
 	bool			regs;
 	bool			abandoned;
 	unsigned int		nr;

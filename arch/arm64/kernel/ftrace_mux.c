@@ -23,6 +23,8 @@ static_assert(offsetof(struct ftrace_mux_cell, call) == 16);
 static_assert(offsetof(struct ftrace_mux_call, func) == 0);
 static_assert(offsetof(struct ftrace_mux_call, arg) == 8);
 static_assert(sizeof(struct ftrace_mux_call) == 16);
+static_assert(offsetof(struct ftrace_mux_counted, count) == 0);
+static_assert(offsetof(struct ftrace_mux_counted, call) == 8);
 
 /* In ftrace_mux_calls.S: make as many calls as the name says; @op is the array of calls */
 #define DECLARE_CALL_FUNC(nr)						\

@@ -17,7 +17,9 @@
  * would be a NOP in each traced call.
  */
 #include <linux/linkage.h>
+#include <asm/alternative.h>
 #include <asm/assembler.h>
+#include <asm/cpucaps.h>
 
 #ifdef CONFIG_ARM64_BTI_KERNEL
 #define CALL_START(name)	SYM_FUNC_START(name)
@@ -35,6 +37,38 @@ CALL_START(ftrace_mux_call_entry)
 	ldp	x16, x2, [x2]				// func and arg of the call
 	br	x16
 SYM_FUNC_END(ftrace_mux_call_entry)
+
+#ifdef CONFIG_ARM64_LSE_ATOMICS
+	.arch_extension	lse
+#endif
+
+/*
+ * What comes before a call that is counted. x2: struct ftrace_mux_counted. ftrace_caller has saved
+ * x4 to x7. The task may be preempted, and continue on another processor: the addition is atomic.
+ * Both alternatives have four instructions, as they must.
+ */
+CALL_START(ftrace_mux_count)
+	ldp	x4, x5, [x2]				// count and call
+	get_this_cpu_offset x6
+	add	x4, x4, x6
+#ifdef CONFIG_ARM64_LSE_ATOMICS
+alternative_if_not ARM64_HAS_LSE_ATOMICS
+#endif
+1:	ldxr	x6, [x4]
+	add	x6, x6, #1
+	stxr	w7, x6, [x4]
+	cbnz	w7, 1b
+#ifdef CONFIG_ARM64_LSE_ATOMICS
+alternative_else
+	mov	x6, #1
+	stadd	x6, [x4]
+	ldp	x16, x2, [x5]
+	br	x16
+alternative_endif
+#endif
+	ldp	x16, x2, [x5]
+	br	x16
+SYM_FUNC_END(ftrace_mux_count)
 
 #define SAVED_SIZE	48
 #define SAVED_IPS	16				// x0, x1

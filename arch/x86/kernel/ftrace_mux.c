@@ -3,8 +3,8 @@
  * Function tracer multiplexer on x86_64: entries and calls, see <linux/ftrace_mux_arch.h>.
  *
  * A combination has a trampoline, which makes the calls. If all its tracers have static IDs,
- * and each call passes the ops of its tracer, this is a static trampoline, else one that is
- * made on demand. An entry is a jump to
+ * and each call passes the ops of its tracer, this is a static trampoline, or a copy of it if the
+ * combination counts its calls; else one that is made on demand. An entry is a jump to
  * a trampoline. See ftrace_mux_code.c for the code.
  *
  * Protected by ftrace_lock, with one exception: the unwinder, perf and kallsyms look up
@@ -131,8 +131,10 @@ void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo
  */
 void arch_ftrace_mux_set_call(const struct ftrace_mux_combo *combo, unsigned int n)
 {
-	ftrace_mux_write_call(combo->arch.tramp, combo->nr, n, combo->regs,
-			      combo->calls[n].func);
+	const struct arch_ftrace_mux_combo *arch = &combo->arch;
+
+	ftrace_mux_write_call(arch->tramp, combo->nr, n, combo->regs,
+			      arch->size && !arch->copied, combo->calls[n].func);
 }
 
 /* Trampolines on demand, by address */
@@ -221,21 +223,36 @@ static unsigned int static_mask(const struct ftrace_mux_combo *combo)
 	return mask;
 }
 
-static void init_static(struct ftrace_mux_combo *combo, unsigned int mask)
+static void init_static(struct ftrace_mux_combo *combo, unsigned long tramp)
 {
-	combo->arch.tramp = ftrace_mux_static_tramp(mask, combo->regs);
+	combo->arch.tramp = tramp;
 
 	arch_ftrace_mux_begin();
-	for (unsigned int n = 0; n < combo->nr; n++) {
-		ftrace_mux_set_static_arg(combo->ops[n]->mux.id - 1, combo->ops[n]);
+	for (unsigned int n = 0; n < combo->nr; n++)
 		arch_ftrace_mux_set_call(combo, n);
-	}
 	arch_ftrace_mux_end();
+}
+
+/* The trampoline that counts the calls of @combo, which has the static trampoline @tramp */
+static int init_copy(struct ftrace_mux_combo *combo, unsigned long tramp)
+{
+	struct arch_ftrace_mux_combo *arch = &combo->arch;
+	unsigned int size;
+
+	arch->tramp = ftrace_mux_copy_static(combo, tramp, &size, &arch->end);
+	if (!arch->tramp)
+		return -ENOMEM;
+
+	arch->size = size;
+	arch->copied = true;
+	publish(combo);
+
+	return 0;
 }
 
 /**
  * arch_ftrace_mux_init_combo - prepare to make the calls of a combination
- * @combo: the combination, with @arch all zero
+ * @combo: the combination, with @arch all zero, and @count, if it counts its calls
  *
  * Context: process context, may sleep; ftrace_lock held. Takes text_mutex.
  *
@@ -244,16 +261,24 @@ static void init_static(struct ftrace_mux_combo *combo, unsigned int mask)
 int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
 {
 	unsigned int mask = static_mask(combo);
+	unsigned long tramp;
 
 	if (mask) {
-		init_static(combo, mask);
+		tramp = ftrace_mux_static_tramp(mask, combo->regs);
+		for (unsigned int n = 0; n < combo->nr; n++)
+			ftrace_mux_set_static_arg(combo->ops[n]->mux.id - 1, combo->ops[n]);
+		if (combo->count)
+			return init_copy(combo, tramp);
+		init_static(combo, tramp);
 		return 0;
 	}
 
 	combo->arch.tramp = ftrace_mux_create_tramp(combo->calls, combo->nr, combo->regs,
-						    &combo->arch.size);
-	if (!combo->arch.tramp)
+						    combo->count, &combo->arch.size);
+	if (!combo->arch.tramp) {
+		combo->arch.size = 0;
 		return -ENOMEM;
+	}
 
 	publish(combo);
 
@@ -381,13 +406,13 @@ unsigned long ftrace_mux_unwind_ip(unsigned long ip)
 
 	/* At an entry, the stack is as at the start of a trampoline */
 	if (is_entry(ip))
-		return ftrace_mux_template_ip(0, false);
+		return ftrace_mux_template_ip(0, false, 0);
 
 	combo = combo_at(ip);
 	if (!combo)
 		return 0;
 
-	return ftrace_mux_template_ip(ip - combo->arch.tramp, combo->regs);
+	return ftrace_mux_template_ip(ip - combo->arch.tramp, combo->regs, combo->arch.end);
 }
 
 /**

@@ -309,6 +309,10 @@ SYM_CODE_END(ftrace_mux_regs_exit)
  * numbers into the last two instructions of each copy. A copy ends with a jump to
  * the rest. As they stand here, these are trampolines for two calls: objtool
  * checks their stack, and orc_ftrace_find() finds here what the copies need.
+ *
+ * A trampoline that counts increments the count after its last call. A counting copy of a static
+ * trampoline consists of its code up to the last call, the increment, and the code from the label
+ * _end to the label _stop here. With a full pt_regs, it has a jump to ftrace_mux_regs_exit instead.
  */
 .macro ftrace_mux_template_call
 	/* regs go into 4th parameter, the ftrace_ops is the third */
@@ -333,6 +337,7 @@ SYM_START(ftrace_mux_template, SYM_L_LOCAL, SYM_A_NONE)
 	ftrace_mux_template_calls ftrace_mux_template, R15(%rsp), R14(%rsp)
 	ftrace_mux_exit_ip
 	ftrace_mux_return
+SYM_INNER_LABEL(ftrace_mux_template_stop, SYM_L_LOCAL)
 SYM_FUNC_END(ftrace_mux_template)
 STACK_FRAME_NON_STANDARD_FP(ftrace_mux_template)
 
@@ -341,6 +346,7 @@ SYM_START(ftrace_mux_regs_template, SYM_L_LOCAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR
 	ftrace_mux_regs_entry 1
 	ftrace_mux_template_calls ftrace_mux_regs_template, %rbx, %r12
+SYM_INNER_LABEL(ftrace_mux_regs_template_stop, SYM_L_LOCAL)
 	jmp ftrace_mux_regs_exit
 SYM_FUNC_END(ftrace_mux_regs_template)
 STACK_FRAME_NON_STANDARD_FP(ftrace_mux_regs_template)
@@ -367,17 +373,21 @@ SYM_DATA_START(ftrace_mux_regs_caller_offsets)
 SYM_DATA_END(ftrace_mux_regs_caller_offsets)
 
 /* struct ftrace_mux_layout */
-.macro ftrace_mux_layout family caller template
+.macro ftrace_mux_layout family caller template exit
 	.long .Lftrace_mux_\family\()_1_0 - \caller\()_1
 	.long .Lftrace_mux_\family\()_3_0 - \caller\()_3
 	.long .Lftrace_mux_\family\()_3_1 - .Lftrace_mux_\family\()_3_0
 	.long \template - ftrace_mux_caller_1
 	.long \template\()_again - ftrace_mux_caller_1
 	.long \template\()_end - ftrace_mux_caller_1
+	.long \template\()_stop - ftrace_mux_caller_1
+	.long \exit - ftrace_mux_caller_1
 .endm
 
 SYM_DATA_START(ftrace_mux_layouts)
-	ftrace_mux_layout args, ftrace_mux_caller, ftrace_mux_template
-	ftrace_mux_layout regs, ftrace_mux_regs_caller, ftrace_mux_regs_template
+	ftrace_mux_layout args, ftrace_mux_caller, ftrace_mux_template, \
+			  ftrace_mux_template_end
+	ftrace_mux_layout regs, ftrace_mux_regs_caller, ftrace_mux_regs_template, \
+			  ftrace_mux_regs_exit
 SYM_DATA_END(ftrace_mux_layouts)
 	.popsection

@@ -12,6 +12,7 @@
 #include <linux/bug.h>
 #include <linux/execmem.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_mux_arch.h>
 #include <linux/list.h>
 #include <linux/memory.h>
 #include <linux/set_memory.h>
@@ -99,30 +100,35 @@ void ftrace_mux_write_entry(unsigned long entry, unsigned long tramp)
 						(void *)tramp));
 }
 
+/* Where call @n of a static trampoline that makes @nr calls is, or of a copy of it */
+static unsigned int static_call_offset(const struct ftrace_mux_layout *l, unsigned int nr,
+				       unsigned int n)
+{
+	return nr == 1 ? l->single_call : l->first_call + n * l->stride;
+}
+
 /**
  * ftrace_mux_write_call - let a trampoline call a function
  * @tramp: address of the trampoline
  * @nr: how many calls it makes
  * @n: which of them to change, from 0
  * @regs: whether it saves a full pt_regs
+ * @from_template: whether ftrace_mux_create_tramp() has made it
  * @func: the function to call from now on
  *
  * Context: text_mutex held. Takes effect with smp_text_poke_batch_finish().
  */
 void ftrace_mux_write_call(unsigned long tramp, unsigned int nr, unsigned int n,
-			   bool regs, void *func)
+			   bool regs, bool from_template, void *func)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
 	unsigned int offset;
 	void *call;
 
-	/* Static trampolines lie before the template in memory; those on demand do not */
-	if (tramp - (unsigned long)ftrace_mux_caller_1 >= l->start)
+	if (from_template)
 		offset = l->again - l->start - CALL_INSN_SIZE + n * (l->end - l->again);
-	else if (nr == 1)
-		offset = l->single_call;
 	else
-		offset = l->first_call + n * l->stride;
+		offset = static_call_offset(l, nr, n);
 
 	call = (void *)tramp + offset;
 	if (WARN_ON_ONCE(*(u8 *)call != CALL_INSN_OPCODE))
@@ -274,25 +280,55 @@ static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
 	memcpy(buf + 1, &disp, sizeof(disp));
 }
 
+/* movabs $imm64, %rdx; incq %gs:(%rdx) */
+#define MUX_COUNT_SIZE		(IS_ENABLED(CONFIG_SMP) ? 14 : 13)
+
+/*
+ * Count the calls of a trampoline, behind the last one: there, the flags and %rdx are free.
+ * Returns the size of the code.
+ */
+static unsigned int write_count(u8 *buf, unsigned long __percpu *count)
+{
+	u64 addr = (__force unsigned long)count;
+
+	if (!count)
+		return 0;
+
+	*buf++ = 0x48;
+	*buf++ = 0xba;
+	memcpy(buf, &addr, sizeof(addr));
+	buf += sizeof(addr);
+	if (IS_ENABLED(CONFIG_SMP))
+		*buf++ = 0x65;
+	*buf++ = 0x48;
+	*buf++ = 0xff;
+	*buf++ = 0x02;
+
+	return MUX_COUNT_SIZE;
+}
+
 /**
  * ftrace_mux_create_tramp - make a trampoline for a combination of tracers
  * @calls: what it is to call
  * @nr: their number, at least 1
  * @regs: whether any of them needs a full pt_regs
- * @size: size of the trampoline in bytes
+ * @count: what it increments each time, NULL if nothing
+ * @size: set to the size of the trampoline in bytes
  *
  * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
  *
  * Return: the address of the trampoline, 0 if there is no memory.
  */
 unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
-				      bool regs, unsigned int *size)
+				      bool regs, unsigned long __percpu *count,
+				      unsigned int *size)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
 	unsigned int pos = 0;
 	void *tramp;
 
-	*size = l->again - l->start + (nr - 1) * (l->end - l->again) + JMP32_INSN_SIZE;
+	*size = l->again - l->start + (nr - 1) * (l->end - l->again) +
+		(count ? MUX_COUNT_SIZE : 0) + JMP32_INSN_SIZE;
 
 	u8 *buf __free(kfree) = kmalloc(*size, GFP_KERNEL);
 	if (!buf)
@@ -307,6 +343,7 @@ unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsig
 		write_call(buf + pos, tramp + pos, l, n, &calls[n]);
 		pos += n ? l->end - l->again : l->again - l->start;
 	}
+	pos += write_count(buf + pos, count);
 	__text_gen_insn(buf + pos, JMP32_INSN_OPCODE, tramp + pos, ftrace_mux_caller_1 + l->end,
 			JMP32_INSN_SIZE);
 	text_poke_copy_locked(tramp, buf, *size, false);
@@ -314,9 +351,66 @@ unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsig
 	return (unsigned long)tramp;
 }
 
+static void copy_code(u8 *buf, void *ip, const void *code, unsigned int len)
+{
+	memcpy(buf, code, len);
+	text_poke_apply_relocation(buf, ip, len, (u8 *)code, len);
+}
+
+/**
+ * ftrace_mux_copy_static - make a copy of a static trampoline that counts its calls
+ * @combo: the combination, with a count
+ * @from: the static trampoline of the combination
+ * @size: set to the size of the copy in bytes
+ * @end: set to the offset of the code that restores registers and returns; to 0 if the copy
+ *	jumps there
+ *
+ * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
+ *
+ * Return: the address of the copy, 0 if there is no memory.
+ */
+unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsigned long from,
+				     unsigned int *size, unsigned int *end)
+{
+	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[combo->regs];
+	unsigned int calls = static_call_offset(l, combo->nr, combo->nr - 1) + CALL_INSN_SIZE;
+	unsigned int tail = l->stop - l->end;
+	unsigned int pos = calls + MUX_COUNT_SIZE;
+	void *copy;
+
+	*size = pos + (tail ?: JMP32_INSN_SIZE);
+	*end = tail ? pos : 0;
+
+	u8 *buf __free(kfree) = kmalloc(*size, GFP_KERNEL);
+	if (!buf)
+		return 0;
+
+	copy = alloc_units(DIV_ROUND_UP(*size, MUX_UNIT));
+	if (!copy)
+		return 0;
+
+	guard(mutex)(&text_mutex);
+	copy_code(buf, copy, (void *)from, calls);
+	for (unsigned int n = 0; n < combo->nr; n++) {
+		unsigned int call = static_call_offset(l, combo->nr, n);
+
+		__text_gen_insn(buf + call, CALL_INSN_OPCODE, copy + call,
+				call_dest(combo->calls[n].func), CALL_INSN_SIZE);
+	}
+	write_count(buf + calls, combo->count);
+	if (tail)
+		copy_code(buf + pos, copy + pos, ftrace_mux_caller_1 + l->end, tail);
+	else
+		__text_gen_insn(buf + pos, JMP32_INSN_OPCODE, copy + pos,
+				ftrace_mux_caller_1 + l->exit, JMP32_INSN_SIZE);
+	text_poke_copy_locked(copy, buf, *size, false);
+
+	return (unsigned long)copy;
+}
+
 /**
  * ftrace_mux_free_tramp - free a trampoline
- * @tramp: what ftrace_mux_create_tramp() has returned
+ * @tramp: what ftrace_mux_create_tramp() or ftrace_mux_copy_static() has returned
  * @size: and its size
  *
  * Context: process context, may sleep; ftrace_lock held, takes text_mutex. No
@@ -331,15 +425,19 @@ void ftrace_mux_free_tramp(unsigned long tramp, unsigned int size)
  * ftrace_mux_template_ip - where the template has what a trampoline has
  * @offset: offset in a trampoline on demand, in bytes
  * @regs: whether the trampoline saves a full pt_regs
+ * @end: offset of the code that restores registers and returns; 0 if the trampoline jumps there
  *
  * Context: any, NMI included.
  *
- * Return: an address in the kernel's text where the stack is the same. Behind
- * its prologue, all of a trampoline has one layout of the stack.
+ * Return: an address in the kernel's text where the stack is the same. Between its prologue and
+ * @end, all of a trampoline has one layout of the stack.
  */
-unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs)
+unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs, unsigned int end)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
+
+	if (end && offset >= end)
+		return (unsigned long)ftrace_mux_caller_1 + l->end + offset - end;
 
 	return (unsigned long)ftrace_mux_caller_1 + min(l->start + offset, (unsigned long)l->again);
 }

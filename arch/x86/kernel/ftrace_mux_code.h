@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct ftrace_mux_call;
+struct ftrace_mux_combo;
 struct ftrace_ops;
 
 /* All combinations of the lowest IDs have a static trampoline */
@@ -17,8 +18,8 @@ struct ftrace_ops;
 /* ftrace_mux_64.S */
 
 /*
- * The first static trampoline: base of the offsets in the two tables below, and of @start,
- * @again and @end in struct ftrace_mux_layout
+ * The first static trampoline: base of the offsets in the two tables below, and of the last
+ * ones in struct ftrace_mux_layout
  */
 extern const char ftrace_mux_caller_1[];
 /* Offsets of the static trampolines, by mask */
@@ -40,7 +41,9 @@ struct ftrace_mux_layout {
 	/* Of the template for trampolines made on demand: offsets from ftrace_mux_caller_1 */
 	u32	start;		/* saves registers, and makes the first call */
 	u32	again;		/* makes another call */
-	u32	end;		/* restores registers and returns: not copied */
+	u32	end;		/* restores registers and returns: copied only to count */
+	u32	stop;		/* end of the exit code; @end with a full pt_regs */
+	u32	exit;		/* if so: what a copy of a static trampoline jumps to */
 };
 
 /* Without and with a full pt_regs */
@@ -53,12 +56,15 @@ unsigned long ftrace_mux_static_tramp(unsigned int mask, bool regs);
 
 void ftrace_mux_write_entry(unsigned long entry, unsigned long tramp);
 void ftrace_mux_write_call(unsigned long tramp, unsigned int nr, unsigned int n,
-			   bool regs, void *func);
+			   bool regs, bool from_template, void *func);
 
 void *ftrace_mux_alloc_code(unsigned int pages);
 unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
-				      bool regs, unsigned int *size);
+				      bool regs, unsigned long __percpu *count,
+				      unsigned int *size);
+unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsigned long tramp,
+				     unsigned int *size, unsigned int *end);
 void ftrace_mux_free_tramp(unsigned long tramp, unsigned int size);
-unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs);
+unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs, unsigned int end);
 
 #endif /* _X86_FTRACE_MUX_CODE_H */

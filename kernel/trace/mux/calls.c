@@ -10,6 +10,9 @@
  *	call site -> entry -> struct ftrace_mux_call -> callback
  *	                                             -> function for all calls -> callbacks
  *
+ * If a combination counts its calls, the function is one that counts, and goes on with the
+ * struct ftrace_mux_call that the entry would point to otherwise.
+ *
  * An entry is changed by one store. A task that has loaded the old pointer, and was preempted,
  * still makes the calls of the old combination. So a combination is freed only when no task
  * can be there: see quiesce.c. A call never gets another argument, so no task can pass the
@@ -49,10 +52,16 @@ static notrace __kprobes void call_many(unsigned long ip, unsigned long parent_i
 
 /* Combinations */
 
+/* What makes the calls of a combination */
+static const struct ftrace_mux_call *combo_call(const struct ftrace_mux_combo *combo)
+{
+	return combo->nr == 1 ? combo->calls : &combo->arch.all;
+}
+
 /* What the entries of a combination point to */
 static const struct ftrace_mux_call *entry_call(const struct ftrace_mux_combo *combo)
 {
-	return combo->nr == 1 ? combo->calls : &combo->arch.all;
+	return combo->count ? &combo->arch.count_call : combo_call(combo);
 }
 
 /**
@@ -71,6 +80,11 @@ int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
 		combo->arch.all.func = call_many;
 		combo->arch.all.arg = combo;
 	}
+
+	combo->arch.count_call.func = ftrace_mux_count;
+	combo->arch.count_call.arg = &combo->arch.counted;
+	combo->arch.counted.count = combo->count;
+	combo->arch.counted.call = combo_call(combo);
 
 	return 0;
 }
@@ -107,7 +121,7 @@ unsigned int arch_ftrace_mux_combo_size(const struct ftrace_mux_combo *combo)
  */
 void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_combo *combo)
 {
-	seq_printf(m, "%ps", (void *)entry_call(combo)->func);
+	seq_printf(m, "%ps", (void *)combo_call(combo)->func);
 }
 
 /**

@@ -21,9 +21,11 @@
 #include <linux/slab.h>
 
 #include "combinations.h"
+#include "entries.h"
 #include "fault.h"
 #include "mux.h"
 #include "sets.h"
+#include "stat.h"
 
 static DEFINE_HASHTABLE(combo_hash, 10);
 
@@ -100,6 +102,8 @@ static u32 set_hash(const struct ftrace_mux_set *set)
  * ftrace_mux_combo_find - the combination of a set of tracers, if there is one
  * @set: the tracers
  *
+ * Combinations of an earlier generation, which count or do not, are not found: see stat.c.
+ *
  * Context: ftrace_lock held.
  *
  * Return: the combination, NULL if it does not exist.
@@ -111,7 +115,8 @@ struct ftrace_mux_combo *ftrace_mux_combo_find(const struct ftrace_mux_set *set)
 	lockdep_assert_held(&ftrace_lock);
 
 	hash_for_each_possible(combo_hash, combo, hash, set_hash(set)) {
-		if (ftrace_mux_combo_equals(combo, set))
+		if (combo->generation == ftrace_mux_stat_generation() &&
+		    ftrace_mux_combo_equals(combo, set))
 			return combo;
 	}
 
@@ -151,6 +156,19 @@ static void free_calls(struct ftrace_mux_combo *combo)
 	kfree(combo->graph_set);
 }
 
+/* Without memory to count the calls, they are made nevertheless */
+static int init_arch(struct ftrace_mux_combo *combo)
+{
+	ftrace_mux_stat_init(combo);
+	if (combo->count) {
+		if (!ftrace_mux_fails() && !arch_ftrace_mux_init_combo(combo))
+			return 0;
+		ftrace_mux_stat_cancel(combo);
+	}
+
+	return arch_ftrace_mux_init_combo(combo);
+}
+
 static struct ftrace_mux_combo *create_combo(const struct ftrace_mux_set *set)
 {
 	struct ftrace_mux_combo *combo;
@@ -168,7 +186,7 @@ static struct ftrace_mux_combo *create_combo(const struct ftrace_mux_set *set)
 	memcpy(combo->ops, set->ops, set->nr * sizeof(*set->ops));
 	combo->regs = ftrace_mux_set_needs_regs(set);
 
-	if (init_calls(combo) || arch_ftrace_mux_init_combo(combo)) {
+	if (init_calls(combo) || init_arch(combo)) {
 		free_calls(combo);
 		kfree(combo);
 		return NULL;
@@ -203,6 +221,20 @@ struct ftrace_mux_combo *ftrace_mux_combo_get(const struct ftrace_mux_set *set)
 }
 
 /**
+ * ftrace_mux_combo_set - the tracers of a combination
+ * @combo: the combination, in use
+ * @set: filled in with its tracers
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_combo_set(const struct ftrace_mux_combo *combo, struct ftrace_mux_set *set)
+{
+	set->graph = combo->graph;
+	set->nr = combo->nr;
+	memcpy(set->ops, combo->ops, combo->nr * sizeof(*combo->ops));
+}
+
+/**
  * ftrace_mux_combo_free - free a combination
  * @combo: the combination; no entry leads to it, no task can be in one of its calls
  *
@@ -215,6 +247,7 @@ void ftrace_mux_combo_free(struct ftrace_mux_combo *combo)
 	hash_del(&combo->hash);
 	list_del(&combo->node);
 	arch_ftrace_mux_exit_combo(combo);
+	ftrace_mux_stat_free(combo);
 	free_calls(combo);
 	kfree_rcu(combo, rcu);
 }
@@ -237,6 +270,45 @@ bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
 	}
 
 	return graph_set_has(combo->graph_set, ops);
+}
+
+/**
+ * ftrace_mux_combo_calls - whether functions with a combination call a tracer now
+ * @combo: the combination, which functions have
+ * @ops: the tracer, registered
+ *
+ * If there is only one graph tracer, it is called through the ops that graph tracers share.
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: true if they do.
+ */
+bool ftrace_mux_combo_calls(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
+{
+	if (combo->graph || !(ops->flags & FTRACE_OPS_FL_SUBOP))
+		return ftrace_mux_combo_has(combo, ops);
+
+	return list_is_singular(&ops->managed->subop_list) &&
+	       ftrace_mux_combo_has(combo, ops->managed);
+}
+
+/**
+ * ftrace_mux_combo_users - how many functions have a combination
+ * @combo: the combination
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: their number.
+ */
+unsigned long ftrace_mux_combo_users(const struct ftrace_mux_combo *combo)
+{
+	struct ftrace_mux_entry *entry;
+	unsigned long users = 0;
+
+	list_for_each_entry(entry, &combo->entries, node)
+		users += entry->users;
+
+	return users;
 }
 
 /**

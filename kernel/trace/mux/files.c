@@ -483,7 +483,8 @@ void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_create_files - create function_tracers, and function_tracers_info
+ * ftrace_mux_create_files - create function_tracers, function_tracers_stat and
+ *	function_tracers_info
  * @tr: the trace instance, NULL for the top one
  * @parent: its directory
  *
@@ -493,6 +494,9 @@ void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("function_tracers", TRACE_MODE_WRITE, parent, tr,
 			  &tracers_fops);
+	trace_create_file("function_tracers_stat",
+			  ftrace_mux_instance(tr) ? TRACE_MODE_READ : TRACE_MODE_WRITE,
+			  parent, tr, &ftrace_mux_stat_fops);
 	if (!ftrace_mux_instance(tr))
 		trace_create_file("function_tracers_info", TRACE_MODE_READ, parent, NULL,
 				  &ftrace_mux_info_fops);

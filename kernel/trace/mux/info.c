@@ -57,34 +57,10 @@ struct info_counts {
 	struct tracer_counts	*tracers;
 };
 
-/*
- * Whether functions with @combo call @ops, a tracer or a graph tracer. A graph tracer
- * that is the only one is called through the ops that all of them share.
- */
-static bool combo_calls(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
-{
-	if (combo->graph || !(ops->flags & FTRACE_OPS_FL_SUBOP))
-		return ftrace_mux_combo_has(combo, ops);
-
-	return list_is_singular(&ops->managed->subop_list) &&
-	       ftrace_mux_combo_has(combo, ops->managed);
-}
-
-static unsigned long combo_users(const struct ftrace_mux_combo *combo)
-{
-	struct ftrace_mux_entry *entry;
-	unsigned long users = 0;
-
-	list_for_each_entry(entry, &combo->entries, node)
-		users += entry->users;
-
-	return users;
-}
-
 static void count_combo(struct info_counts *counts, const struct ftrace_mux_combo *combo)
 {
 	enum dispatch how = combo_dispatch(combo);
-	unsigned long users = combo_users(combo);
+	unsigned long users = ftrace_mux_combo_users(combo);
 	struct ftrace_ops *ops;
 	unsigned int n = 0;
 
@@ -92,7 +68,7 @@ static void count_combo(struct info_counts *counts, const struct ftrace_mux_comb
 		return;
 
 	for_each_ftrace_mux_tracer(ops) {
-		if (combo_calls(combo, ops))
+		if (ftrace_mux_combo_calls(combo, ops))
 			counts->tracers[n].functions[how] += users;
 		n++;
 	}
@@ -213,7 +189,7 @@ static void show_combinations(struct seq_file *m)
 	unsigned long users;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		users = combo_users(combo);
+		users = ftrace_mux_combo_users(combo);
 		if (users && (combo->nr > 1 || combo->graph))
 			show_combination(m, combo, users);
 	}

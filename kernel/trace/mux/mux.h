@@ -77,6 +77,7 @@ void ftrace_mux_hold_default(struct ftrace_ops *ops);
 struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr);
 void ftrace_mux_set_default(struct ftrace_ops *def, bool chosen);
 struct ftrace_ops *ftrace_mux_find(u64 seq);
+u64 ftrace_mux_last_seq(void);
 bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
 unsigned int ftrace_mux_count_users(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
@@ -189,6 +190,7 @@ bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
 extern const struct file_operations ftrace_mux_info_fops;
+extern const struct file_operations ftrace_mux_stat_fops;
 
 /* Whether the writes to an open file are the multiplexer's */
 static inline bool ftrace_mux_writes(struct ftrace_iterator *iter)

@@ -193,6 +193,17 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 }
 
 /**
+ * ftrace_mux_sweep - sweep at once, and wait until it is done
+ *
+ * Context: process context, may sleep for seconds; ftrace_lock not held.
+ */
+void ftrace_mux_sweep(void)
+{
+	mod_delayed_work(system_dfl_long_wq, &sweep_work, 0);
+	flush_delayed_work(&sweep_work);
+}
+
+/**
  * ftrace_mux_wait - wait until no task is in a callback for which nobody has waited
  * @ops: a tracer that is about to be freed, or NULL
  *
@@ -210,6 +221,5 @@ void ftrace_mux_wait(struct ftrace_ops *ops)
 			return;
 	}
 
-	mod_delayed_work(system_dfl_long_wq, &sweep_work, 0);
-	flush_delayed_work(&sweep_work);
+	ftrace_mux_sweep();
 }

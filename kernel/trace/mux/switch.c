@@ -9,6 +9,7 @@
 #include <linux/sysctl.h>
 
 #include "mux.h"
+#include "stat.h"
 
 /**
  * ftrace_mux_update_func - follow a change of the function of a tracer
@@ -59,6 +60,8 @@ static int ftrace_mux_sysctl(const struct ctl_table *table, int write,
 		return -ENODEV;
 
 	ftrace_mux_enabled = enabled;
+	/* While it is off, calls go through the list */
+	ftrace_mux_stat_uncount_all();
 	ftrace_check_all = true;
 	/* Tracers have trampolines of their own only if this is off */
 	if (!enabled)

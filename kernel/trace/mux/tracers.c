@@ -16,11 +16,20 @@
 #include "ids.h"
 #include "mux.h"
 #include "sets.h"
+#include "stat.h"
 
 /* All registered tracers, in order of registration */
 LIST_HEAD(ftrace_mux_tracers);
 
+/* The number of the last registration or unregistration */
 static u64 last_seq;
+
+u64 ftrace_mux_last_seq(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	return last_seq;
+}
 
 /* Names and defaults */
 
@@ -238,6 +247,7 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 	ops->mux.nr = nr;
 
 	ops->mux.seq = ++last_seq;
+	ftrace_mux_stat_register(ops);
 	def = ftrace_mux_get_default(tr);
 	list_add_tail(&ops->mux.node, &ftrace_mux_tracers);
 
@@ -317,8 +327,11 @@ void ftrace_mux_unlink(struct ftrace_ops *ops)
 			next = other;
 	}
 
+	ftrace_mux_stat_unregister(ops);
 	list_del(&ops->mux.node);
 	ops->mux.seq = 0;
+	/* So a combination that is there now does not count for a later registration: stat.c */
+	last_seq++;
 
 	if (ops->mux.held)
 		return;

@@ -59,6 +59,7 @@
 #include "mux.h"
 #include "quiesce.h"
 #include "sets.h"
+#include "stat.h"
 
 /*
  * An entry with fewer functions does not move to a combination that has an entry. Their call
@@ -365,6 +366,7 @@ static struct ftrace_mux_entry *entry_for(const struct ftrace_mux_set *set)
 
 	if (!entry) {
 		no_memory = true;
+		ftrace_mux_stat_uncount_all();
 		ftrace_mux_request_sweep();
 	}
 
@@ -379,7 +381,9 @@ static void prepare_function(struct mux_update *u, struct dyn_ftrace *rec)
 	    (rec->flags & FTRACE_FL_DISABLED && !(rec->flags & FTRACE_FL_ENABLED)))
 		return;
 
-	if (ftrace_mux_collect(rec, &u->set) && u->set.nr)
+	if (!ftrace_mux_collect(rec, &u->set))
+		ftrace_mux_stat_uncount(rec);
+	else if (u->set.nr)
 		entry_for(&u->set);
 }
 

@@ -231,7 +231,7 @@ static unsigned long create_mux(unsigned int nr)
 	for (unsigned int i = 0; i < nr; i++)
 		callbacks[i] = (struct ftrace_mux_call){ .func = empty_callback, .arg = &ops[i] };
 
-	return ftrace_mux_create_tramp(callbacks, nr, false, &size);
+	return ftrace_mux_create_tramp(callbacks, nr, false, NULL, &size);
 }
 
 /* Let a trampoline call @func, as often as it calls anything */
@@ -250,7 +250,8 @@ static void set_callbacks(const struct variant *v, ftrace_func_t func)
 	}
 
 	for (unsigned int i = 0; i < v->nr; i++)
-		ftrace_mux_write_call(v->tramp, v->nr, i, false, func);
+		ftrace_mux_write_call(v->tramp, v->nr, i, false, v->nr > FTRACE_MUX_STATIC_IDS,
+				      func);
 }
 
 /* The stock trampoline is called by the call site, ours by way of an entry */

@@ -17,9 +17,12 @@ struct ftrace_regs {
 	struct user_regs_struct	regs;
 };
 
-/* What ftrace_mux_code.o of the patched kernel offers. tools/include lacks this attribute. */
+/* What ftrace_mux_code.o of the patched kernel offers. tools/include lacks these attributes. */
 #ifndef __counted_by
 #define __counted_by(member)
+#endif
+#ifndef __percpu
+#define __percpu
 #endif
 #include "../../../include/linux/ftrace_mux.h"
 #include "../../../arch/x86/kernel/ftrace_mux_code.h"

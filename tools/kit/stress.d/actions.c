@@ -237,6 +237,11 @@ static int act_switch(struct worker *w, struct rng *rng)
 	return toggle(w, rng, "switch", "/proc/sys/kernel/ftrace_mux", 5);
 }
 
+static int act_stat(struct worker *w, struct rng *rng)
+{
+	return toggle(w, rng, "count calls", TRACING "/function_tracers_stat", 5);
+}
+
 static int act_stack(struct worker *w, struct rng *rng)
 {
 	struct path pattern = some_numbers(rng);
@@ -461,6 +466,7 @@ static int act_read(struct worker *w, struct rng *rng)
 	static const char * const files[] = {
 		"enabled_functions", "enabled_functions", "touched_functions", "function_tracers",
 		"function_tracers", "function_tracers_info", "function_tracers_info",
+		"function_tracers_stat", "function_tracers_stat",
 		"set_ftrace_filter", "set_ftrace_filter", "set_ftrace_notrace", "stack_trace_filter",
 		"stack_trace", "trace", "trace_stat/function0", "trace_stat/function1", "error_log",
 		"kprobe_profile", "kprobe_events", "dynamic_events", "available_filter_functions",
@@ -548,6 +554,7 @@ const struct kind kinds[] = {
 	  ERRORS(EINVAL, EBUSY, EAGAIN, IF_MISSING(EOPNOTSUPP)) },
 	{ "module", ACTOR, 8, act_module, ERRORS(ENOENT, EEXIST, EBUSY, EWOULDBLOCK, ENODEV, EINTR) },
 	{ "switch", ACTOR, 8, act_switch, ERRORS(ENOENT) },
+	{ "stat", ACTOR, 8, act_stat, ERRORS(ENOENT, EACCES) },
 	{ "ftrace_enabled", ACTOR, 2, act_enabled, ERRORS(EBUSY, EOPNOTSUPP) },
 	{ "hotplug", ACTOR, 3, act_hotplug, ERRORS(EBUSY) },
 	/* ENOENT: the kernel cannot suspend, as that of the guest for arm64 */

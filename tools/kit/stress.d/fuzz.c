@@ -316,7 +316,7 @@ static void use(struct worker *w, struct rng *rng, int fd)
 static const char * const files[] = {
 	"set_ftrace_filter", "set_ftrace_filter", "set_ftrace_notrace", "function_tracers",
 	"function_tracers", "enabled_functions", "function_tracers_info", "error_log",
-	"/proc/sys/kernel/ftrace_mux",
+	"function_tracers_stat", "/proc/sys/kernel/ftrace_mux",
 };
 
 static const char * const dirs[] = { "", "", "instances/s0/", "instances/s1/" };

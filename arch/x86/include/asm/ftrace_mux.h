@@ -16,12 +16,17 @@
  * struct arch_ftrace_mux_combo - the trampoline of a combination
  * @tramp: its address
  * @size: its size in bytes; 0 if it is a static one
+ * @end: if it is a copy of a static one without a full pt_regs: offset of the code that restores
+ *	registers and returns
+ * @copied: it is a copy of a static one
  * @tree: if not static: link in the tree of trampolines, by address
  * @node: if not static: link in the list of trampolines, under RCU
  */
 struct arch_ftrace_mux_combo {
 	unsigned long		tramp;
 	unsigned int		size;
+	unsigned int		end;
+	bool			copied;
 	struct latch_tree_node	tree;
 	struct list_head	node;
 };

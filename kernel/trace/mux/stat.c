@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer: how often each tracer is called, in the file function_tracers_stat.
+ *
+ * While calls are counted, each combination of tracers has a per-CPU count of how often its calls
+ * are made. The calls of a tracer are the sum of the counts of all combinations with it, and of
+ * those that have been freed meanwhile. The architecture has other code for combinations that
+ * count: nothing is tested in a traced call. So to start and to stop makes new combinations, and
+ * moves all entries to them. No call site is patched.
+ *
+ * What a tracer drops itself, because of its PID filter or in a recursion, is counted: it has
+ * been called. Some calls are not counted:
+ *
+ *  - a direct call: a call site whose only tracer it is calls it without a trampoline
+ *  - calls of functions without an entry, which go through ftrace_ops_list_func()
+ *  - calls of combinations for which there was no memory to count.
+ *
+ * A direct call has no number. Another tracer with such calls has none until counting starts again,
+ * or it is registered again. If an entry or a combination cannot be had, no tracer has one.
+ *
+ * If there is no memory when counting stops, an entry goes on to lead to a combination that counts,
+ * until its tracers change.
+ *
+ * Protected by ftrace_lock.
+ */
+#include <linux/cleanup.h>
+#include <linux/fs.h>
+#include <linux/hashtable.h>
+#include <linux/math64.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+
+#include "combinations.h"
+#include "entries.h"
+#include "mux.h"
+#include "quiesce.h"
+#include "sets.h"
+#include "stat.h"
+
+/* Room for the line of a tracer */
+#define STAT_LINE	160
+
+/* Incremented when counting starts and when it stops: odd while calls are counted */
+static unsigned int generation;
+
+/* When counting has started */
+static u64 started;
+
+/* ftrace_mux_last_seq() when calls were not counted: see ftrace_mux_stat_register() */
+static u64 uncounted_seq;
+
+/**
+ * ftrace_mux_stat_generation - to tell combinations apart that were made before a switch
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: a number that is odd while calls are counted.
+ */
+unsigned int ftrace_mux_stat_generation(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	return generation;
+}
+
+static bool counting(void)
+{
+	return generation & 1;
+}
+
+/* The count of a combination */
+
+/*
+ * Whether the calls that @combo has counted are calls of @ops. Tracers get their number before
+ * combinations with them are made, but a graph tracer just after its first ones: mux.seq is at most
+ * last_seq + 1. If @ops has the address of a tracer of @combo that has gone, mux.seq is at least
+ * last_seq + 2, since that has taken a number when it was unregistered.
+ */
+static bool counts_for(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
+{
+	if (combo->generation != generation || ops->mux.seq > combo->last_seq + 1)
+		return false;
+
+	return combo->only_graph == ops || ftrace_mux_combo_has(combo, ops);
+}
+
+static u64 sum_combo(const struct ftrace_mux_combo *combo)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(combo->count, cpu));
+
+	return sum;
+}
+
+static void uncount_combo(const struct ftrace_mux_combo *combo)
+{
+	struct ftrace_ops *ops;
+
+	uncounted_seq = ftrace_mux_last_seq();
+	for_each_ftrace_mux_tracer(ops)
+		ops->mux.uncounted |= counts_for(combo, ops);
+}
+
+/* The graph tracer that @combo calls through the ops that graph tracers share, NULL if none */
+static const struct ftrace_ops *only_graph(const struct ftrace_mux_combo *combo)
+{
+	if (combo->graph || !ftrace_mux_graph_ops ||
+	    !ftrace_mux_combo_has(combo, ftrace_mux_graph_ops))
+		return NULL;
+
+	return list_first_entry_or_null(&ftrace_mux_graph_ops->subop_list, struct ftrace_ops, list);
+}
+
+/**
+ * ftrace_mux_stat_init - give a combination a count, if calls are counted
+ * @combo: the combination, which the architecture has not prepared yet
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ */
+void ftrace_mux_stat_init(struct ftrace_mux_combo *combo)
+{
+	combo->generation = ftrace_mux_stat_generation();
+	combo->last_seq = ftrace_mux_last_seq();
+	combo->only_graph = only_graph(combo);
+	if (!counting())
+		return;
+
+	combo->count = alloc_percpu(unsigned long);
+	if (!combo->count)
+		uncount_combo(combo);
+}
+
+/**
+ * ftrace_mux_stat_cancel - take the count of a combination back
+ * @combo: the combination, for which the architecture has no memory to count
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_stat_cancel(struct ftrace_mux_combo *combo)
+{
+	uncount_combo(combo);
+	free_percpu(combo->count);
+	combo->count = NULL;
+}
+
+/**
+ * ftrace_mux_stat_free - free the count of a combination, and add it to that of its tracers
+ * @combo: the combination; no task makes its calls
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_stat_free(struct ftrace_mux_combo *combo)
+{
+	struct ftrace_ops *ops;
+	u64 count;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (combo->count && combo->generation == generation) {
+		count = sum_combo(combo);
+		for_each_ftrace_mux_tracer(ops)
+			ops->mux.calls += counts_for(combo, ops) ? count : 0;
+	}
+	free_percpu(combo->count);
+}
+
+/* Tracers */
+
+/**
+ * ftrace_mux_stat_register - start to count the calls of a tracer
+ * @ops: the tracer, with the number of this registration
+ *
+ * The combinations of a graph tracer have been made already, when it was not on the list yet: if
+ * they do not count, uncounted_seq says so.
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_stat_register(struct ftrace_ops *ops)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	ops->mux.calls = 0;
+	/* There may be no clock yet (ftrace=) */
+	ops->mux.since = counting() ? ktime_get_ns() : 0;
+	ops->mux.uncounted = !ftrace_mux_enabled;
+	if (ops->flags & FTRACE_OPS_FL_SUBOP && ops->mux.seq == uncounted_seq + 1)
+		ops->mux.uncounted = true;
+}
+
+/**
+ * ftrace_mux_stat_unregister - do not count the calls of a tracer any more
+ * @ops: the tracer, still registered
+ *
+ * Takes its combinations off the table: if it is registered again, it needs new ones, since those
+ * that were made before do not count for it.
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_stat_unregister(struct ftrace_ops *ops)
+{
+	struct ftrace_mux_combo *combo;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!counting())
+		return;
+
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		if (counts_for(combo, ops))
+			hash_del(&combo->hash);
+	}
+}
+
+/**
+ * ftrace_mux_stat_uncount - note that the calls of a function are not counted
+ * @rec: record of the function, which has no entry
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_stat_uncount(struct dyn_ftrace *rec)
+{
+	struct ftrace_ops *ops;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!counting())
+		return;
+
+	uncounted_seq = ftrace_mux_last_seq();
+	for_each_ftrace_mux_tracer(ops)
+		ops->mux.uncounted |= ftrace_mux_wants(ops, rec);
+}
+
+/**
+ * ftrace_mux_stat_uncount_all - note that some calls of each tracer are not counted
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_stat_uncount_all(void)
+{
+	struct ftrace_ops *ops;
+
+	uncounted_seq = ftrace_mux_last_seq();
+	for_each_ftrace_mux_tracer(ops)
+		ops->mux.uncounted = true;
+}
+
+/* The switch */
+
+/* For the functions that go through the list when counting starts */
+static void uncount_list_functions(void)
+{
+	struct ftrace_rec_iter *iter;
+	struct dyn_ftrace *rec;
+
+	for_ftrace_rec_iter(iter) {
+		rec = ftrace_rec_iter_record(iter);
+		if (rec->flags & FTRACE_FL_ENABLED && !rec->mux_entry &&
+		    !(rec->flags & FTRACE_FL_DIRECT_EN && ftrace_rec_count(rec) == 1))
+			ftrace_mux_stat_uncount(rec);
+		cond_resched();
+	}
+}
+
+/* Move each entry that functions have to a combination of this generation */
+static void move_entries(struct ftrace_mux_set *set)
+{
+	struct ftrace_mux_combo *combo;
+	struct ftrace_mux_entry *entry;
+	unsigned int pos;
+
+	for_each_ftrace_mux_entry(entry, pos) {
+		/* The tracers of an entry without functions may have gone */
+		if (!entry->users)
+			continue;
+		ftrace_mux_combo_set(entry->combo, set);
+		combo = ftrace_mux_combo_get(set);
+		if (combo)
+			ftrace_mux_entry_move(entry, combo);
+		else
+			ftrace_mux_stat_uncount_all();
+		cond_resched();
+	}
+	ftrace_mux_write_entries();
+	ftrace_mux_request_sweep();
+}
+
+static int switch_counting(bool on)
+{
+	struct ftrace_ops *ops;
+
+	struct ftrace_mux_set *set __free(kfree) = kmalloc(sizeof(*set), GFP_KERNEL);
+	if (!set)
+		return -ENOMEM;
+
+	generation++;
+	if (on) {
+		started = ktime_get_ns();
+		uncounted_seq = U64_MAX;
+		for_each_ftrace_mux_tracer(ops) {
+			ops->mux.calls = 0;
+			ops->mux.uncounted = !ftrace_mux_enabled;
+		}
+		uncount_list_functions();
+	}
+	move_entries(set);
+
+	return 0;
+}
+
+/* The file */
+
+/* What the line of a tracer shows */
+struct tracer_stat {
+	u64		calls;
+	unsigned long	functions;
+};
+
+static void add_combo(struct tracer_stat *stats, const struct ftrace_mux_combo *combo)
+{
+	u64 calls = combo->count && combo->generation == generation ? sum_combo(combo) : 0;
+	unsigned long users = ftrace_mux_combo_users(combo);
+	struct ftrace_ops *ops;
+	unsigned int n = 0;
+
+	for_each_ftrace_mux_tracer(ops) {
+		if (users && ftrace_mux_combo_calls(combo, ops))
+			stats[n].functions += users;
+		if (calls && counts_for(combo, ops))
+			stats[n].calls += calls;
+		n++;
+	}
+}
+
+static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct tracer_stat *stat)
+{
+	u64 ns = ktime_get_ns() - max(started, ops->mux.since);
+	u64 calls = stat->calls + ops->mux.calls;
+	char name[KSYM_SYMBOL_LEN];
+
+	seq_printf(m, "%-32s %-16s %9lu ", ftrace_mux_name(ops, name, sizeof(name)),
+		   ops->mux.tr ? ops->mux.tr->name : "-", stat->functions);
+	if (counting() && !ops->mux.uncounted && !(ops->flags & FTRACE_OPS_FL_DIRECT))
+		seq_printf(m, "%15llu %12llu", calls,
+			   mul_u64_u64_div_u64(calls, NSEC_PER_SEC, max(ns, 1ULL)));
+	else
+		seq_printf(m, "%15s %12s", "-", "-");
+	ftrace_describe(ops, m);
+	seq_putc(m, '\n');
+}
+
+static unsigned int nr_tracers(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	return list_count_nodes(&ftrace_mux_tracers);
+}
+
+static int stat_show(struct seq_file *m, void *v)
+{
+	struct trace_array *tr = ftrace_mux_instance(m->private);
+	struct ftrace_mux_combo *combo;
+	struct ftrace_ops *ops;
+	unsigned int n = 0;
+
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_is_dead())
+		return -ENODEV;
+
+	struct tracer_stat *stats __free(kvfree) =
+		kvcalloc(nr_tracers() + 1, sizeof(*stats), GFP_KERNEL);
+	if (!stats)
+		return -ENOMEM;
+
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		add_combo(stats, combo);
+		cond_resched();
+	}
+
+	seq_printf(m, "# counting %d\n", counting());
+	seq_printf(m, "# %-30s %-16s %9s %15s %12s %s\n", "tracer", "instance", "functions",
+		   "calls", "calls/s", "user");
+	for_each_ftrace_mux_tracer(ops) {
+		if (!tr || ops->mux.tr == tr)
+			show_tracer(m, ops, &stats[n]);
+		n++;
+	}
+
+	return 0;
+}
+
+/* Each switch makes new combinations: without a sweep of the old ones, they would pile up */
+static bool has_old_combos(void)
+{
+	struct ftrace_mux_combo *combo;
+
+	guard(mutex)(&ftrace_lock);
+
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		if (combo->generation != generation)
+			return true;
+	}
+
+	return false;
+}
+
+static ssize_t stat_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct seq_file *m = file->private_data;
+	unsigned int val;
+	int ret;
+
+	/* One switch for all: that of the top directory */
+	if (ftrace_mux_instance(m->private))
+		return -EINVAL;
+
+	ret = kstrtouint_from_user(ubuf, cnt, 10, &val);
+	if (ret)
+		return ret;
+
+	if (val > 1)
+		return -EINVAL;
+
+	if (val && has_old_combos())
+		ftrace_mux_sweep();
+
+	guard(mutex)(&ftrace_lock);
+
+	if (ftrace_is_dead())
+		return -ENODEV;
+
+	if (val != counting()) {
+		ret = switch_counting(val);
+		if (ret)
+			return ret;
+	}
+
+	*ppos += cnt;
+	return cnt;
+}
+
+/* The room that stat_show() is likely to need */
+static size_t stat_size(void)
+{
+	guard(mutex)(&ftrace_lock);
+
+	return PAGE_SIZE + nr_tracers() * STAT_LINE;
+}
+
+static int stat_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret;
+
+	ret = tracing_check_open_get_tr(tr);
+	if (ret)
+		return ret;
+
+	ret = single_open_size(file, stat_show, tr, stat_size());
+	if (ret)
+		trace_array_put(tr);
+
+	return ret;
+}
+
+static int stat_release(struct inode *inode, struct file *file)
+{
+	trace_array_put(inode->i_private);
+
+	return single_release(inode, file);
+}
+
+/* function_tracers_stat */
+const struct file_operations ftrace_mux_stat_fops = {
+	.open		= stat_open,
+	.read		= seq_read,
+	.write		= stat_write,
+	.llseek		= seq_lseek,
+	.release	= stat_release,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Function tracer multiplexer: how often each tracer is called, see stat.c */
+#ifndef _KERNEL_TRACE_MUX_STAT_H
+#define _KERNEL_TRACE_MUX_STAT_H
+
+struct dyn_ftrace;
+struct ftrace_mux_combo;
+struct ftrace_ops;
+
+unsigned int ftrace_mux_stat_generation(void);
+
+void ftrace_mux_stat_init(struct ftrace_mux_combo *combo);
+void ftrace_mux_stat_cancel(struct ftrace_mux_combo *combo);
+void ftrace_mux_stat_free(struct ftrace_mux_combo *combo);
+
+void ftrace_mux_stat_register(struct ftrace_ops *ops);
+void ftrace_mux_stat_unregister(struct ftrace_ops *ops);
+
+void ftrace_mux_stat_uncount(struct dyn_ftrace *rec);
+void ftrace_mux_stat_uncount_all(void);
+
+#endif /* _KERNEL_TRACE_MUX_STAT_H */
