@@ -237,13 +237,11 @@ static void init_static(struct ftrace_mux_combo *combo, unsigned long tramp)
 static int init_copy(struct ftrace_mux_combo *combo, unsigned long tramp)
 {
 	struct arch_ftrace_mux_combo *arch = &combo->arch;
-	unsigned int size;
 
-	arch->tramp = ftrace_mux_copy_static(combo, tramp, &size, &arch->end);
+	arch->tramp = ftrace_mux_copy_static(combo, tramp, &arch->size, &arch->end);
 	if (!arch->tramp)
 		return -ENOMEM;
 
-	arch->size = size;
 	arch->copied = true;
 	publish(combo);
 
@@ -275,10 +273,8 @@ int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
 
 	combo->arch.tramp = ftrace_mux_create_tramp(combo->calls, combo->nr, combo->regs,
 						    combo->count, &combo->arch.size);
-	if (!combo->arch.tramp) {
-		combo->arch.size = 0;
+	if (!combo->arch.tramp)
 		return -ENOMEM;
-	}
 
 	publish(combo);
 

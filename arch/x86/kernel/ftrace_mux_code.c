@@ -313,7 +313,7 @@ static unsigned int write_count(u8 *buf, unsigned long __percpu *count)
  * @nr: their number, at least 1
  * @regs: whether any of them needs a full pt_regs
  * @count: what it increments each time, NULL if nothing
- * @size: set to the size of the trampoline in bytes
+ * @size: set to the size of the trampoline in bytes, if it is made
  *
  * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
  *
@@ -324,17 +324,17 @@ unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsig
 				      unsigned int *size)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
-	unsigned int pos = 0;
+	unsigned int len, pos = 0;
 	void *tramp;
 
-	*size = l->again - l->start + (nr - 1) * (l->end - l->again) +
-		(count ? MUX_COUNT_SIZE : 0) + JMP32_INSN_SIZE;
+	len = l->again - l->start + (nr - 1) * (l->end - l->again) +
+	      (count ? MUX_COUNT_SIZE : 0) + JMP32_INSN_SIZE;
 
-	u8 *buf __free(kfree) = kmalloc(*size, GFP_KERNEL);
+	u8 *buf __free(kfree) = kmalloc(len, GFP_KERNEL);
 	if (!buf)
 		return 0;
 
-	tramp = alloc_units(DIV_ROUND_UP(*size, MUX_UNIT));
+	tramp = alloc_units(DIV_ROUND_UP(len, MUX_UNIT));
 	if (!tramp)
 		return 0;
 
@@ -346,7 +346,8 @@ unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsig
 	pos += write_count(buf + pos, count);
 	__text_gen_insn(buf + pos, JMP32_INSN_OPCODE, tramp + pos, ftrace_mux_caller_1 + l->end,
 			JMP32_INSN_SIZE);
-	text_poke_copy_locked(tramp, buf, *size, false);
+	text_poke_copy_locked(tramp, buf, len, false);
+	*size = len;
 
 	return (unsigned long)tramp;
 }
@@ -361,8 +362,8 @@ static void copy_code(u8 *buf, void *ip, const void *code, unsigned int len)
  * ftrace_mux_copy_static - make a copy of a static trampoline that counts its calls
  * @combo: the combination, with a count
  * @from: the static trampoline of the combination
- * @size: set to the size of the copy in bytes
- * @end: set to the offset of the code that restores registers and returns; to 0 if the copy
+ * @size: set to the size of the copy in bytes, if it is made
+ * @end: set, too: to the offset of the code that restores registers and returns; to 0 if the copy
  *	jumps there
  *
  * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
@@ -376,16 +377,14 @@ unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsig
 	unsigned int calls = static_call_offset(l, combo->nr, combo->nr - 1) + CALL_INSN_SIZE;
 	unsigned int tail = l->stop - l->end;
 	unsigned int pos = calls + MUX_COUNT_SIZE;
+	unsigned int len = pos + (tail ?: JMP32_INSN_SIZE);
 	void *copy;
 
-	*size = pos + (tail ?: JMP32_INSN_SIZE);
-	*end = tail ? pos : 0;
-
-	u8 *buf __free(kfree) = kmalloc(*size, GFP_KERNEL);
+	u8 *buf __free(kfree) = kmalloc(len, GFP_KERNEL);
 	if (!buf)
 		return 0;
 
-	copy = alloc_units(DIV_ROUND_UP(*size, MUX_UNIT));
+	copy = alloc_units(DIV_ROUND_UP(len, MUX_UNIT));
 	if (!copy)
 		return 0;
 
@@ -403,7 +402,9 @@ unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsig
 	else
 		__text_gen_insn(buf + pos, JMP32_INSN_OPCODE, copy + pos,
 				ftrace_mux_caller_1 + l->exit, JMP32_INSN_SIZE);
-	text_poke_copy_locked(copy, buf, *size, false);
+	text_poke_copy_locked(copy, buf, len, false);
+	*size = len;
+	*end = tail ? pos : 0;
 
 	return (unsigned long)copy;
 }

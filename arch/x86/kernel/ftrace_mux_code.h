@@ -62,7 +62,7 @@ void *ftrace_mux_alloc_code(unsigned int pages);
 unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
 				      bool regs, unsigned long __percpu *count,
 				      unsigned int *size);
-unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsigned long tramp,
+unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsigned long from,
 				     unsigned int *size, unsigned int *end);
 void ftrace_mux_free_tramp(unsigned long tramp, unsigned int size);
 unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs, unsigned int end);

@@ -219,13 +219,6 @@ static void show_totals(struct seq_file *m, unsigned long list)
 	seq_printf(m, "on_demand_failed %lu\n", ftrace_mux_combos_failed);
 }
 
-static unsigned int nr_tracers(void)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	return list_count_nodes(&ftrace_mux_tracers);
-}
-
 static int info_show(struct seq_file *m, void *v)
 {
 	struct info_counts counts = { };
@@ -238,7 +231,7 @@ static int info_show(struct seq_file *m, void *v)
 		return -ENODEV;
 
 	struct tracer_counts *tracers __free(kvfree) =
-		kvcalloc(nr_tracers() + 1, sizeof(*tracers), GFP_KERNEL);
+		kvcalloc(ftrace_mux_count_tracers() + 1, sizeof(*tracers), GFP_KERNEL);
 	if (!tracers)
 		return -ENOMEM;
 
@@ -270,7 +263,7 @@ static size_t info_size(void)
 
 	guard(mutex)(&ftrace_lock);
 
-	size += nr_tracers() * INFO_LINE;
+	size += ftrace_mux_count_tracers() * INFO_LINE;
 	list_for_each_entry(combo, &ftrace_mux_combos, node)
 		size += INFO_LINE + combo->nr * INFO_NAME;
 

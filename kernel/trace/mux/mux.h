@@ -79,6 +79,7 @@ void ftrace_mux_set_default(struct ftrace_ops *def, bool chosen);
 struct ftrace_ops *ftrace_mux_find(u64 seq);
 u64 ftrace_mux_last_seq(void);
 bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
+unsigned int ftrace_mux_count_tracers(void);
 unsigned int ftrace_mux_count_users(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
 void ftrace_mux_show_name(struct seq_file *m, struct ftrace_ops *ops);

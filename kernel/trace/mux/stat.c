@@ -355,13 +355,6 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct
 	seq_putc(m, '\n');
 }
 
-static unsigned int nr_tracers(void)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	return list_count_nodes(&ftrace_mux_tracers);
-}
-
 static int stat_show(struct seq_file *m, void *v)
 {
 	struct trace_array *tr = ftrace_mux_instance(m->private);
@@ -375,7 +368,7 @@ static int stat_show(struct seq_file *m, void *v)
 		return -ENODEV;
 
 	struct tracer_stat *stats __free(kvfree) =
-		kvcalloc(nr_tracers() + 1, sizeof(*stats), GFP_KERNEL);
+		kvcalloc(ftrace_mux_count_tracers() + 1, sizeof(*stats), GFP_KERNEL);
 	if (!stats)
 		return -ENOMEM;
 
@@ -451,7 +444,7 @@ static size_t stat_size(void)
 {
 	guard(mutex)(&ftrace_lock);
 
-	return PAGE_SIZE + nr_tracers() * STAT_LINE;
+	return PAGE_SIZE + ftrace_mux_count_tracers() * STAT_LINE;
 }
 
 static int stat_open(struct inode *inode, struct file *file)

@@ -151,6 +151,20 @@ bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr)
 }
 
 /**
+ * ftrace_mux_count_tracers - number of registered tracers
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: how many for_each_ftrace_mux_tracer() visits.
+ */
+unsigned int ftrace_mux_count_tracers(void)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	return list_count_nodes(&ftrace_mux_tracers);
+}
+
+/**
  * ftrace_mux_count_users - number of tracers that set_ftrace_filter is about
  * @tr: the trace instance, NULL for the top one
  *
