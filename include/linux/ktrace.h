@@ -62,7 +62,7 @@ bool ktrace_is_slot(unsigned long ip);
 unsigned long ktrace_resume(unsigned long func);
 
 unsigned long ktrace_func_at(unsigned long addr);
-bool ktrace_is_first_short(unsigned long func);
+unsigned int ktrace_first_len(unsigned long func);
 bool ktrace_may_change_code(unsigned long addr);
 bool ktrace_refuses_breakpoint(unsigned long addr);
 int ktrace_prepare_probe(unsigned long addr);
@@ -90,7 +90,7 @@ static inline void arch_ktrace_free_init(struct module *mod, unsigned long start
 static inline bool ktrace_is_slot(unsigned long ip) { return false; }
 static inline unsigned long ktrace_resume(unsigned long func) { return 0; }
 static inline unsigned long ktrace_func_at(unsigned long addr) { return 0; }
-static inline bool ktrace_is_first_short(unsigned long func) { return false; }
+static inline unsigned int ktrace_first_len(unsigned long func) { return 0; }
 static inline bool ktrace_may_change_code(unsigned long addr) { return false; }
 static inline bool ktrace_refuses_breakpoint(unsigned long addr) { return false; }
 static inline int ktrace_prepare_probe(unsigned long addr) { return 0; }

@@ -489,24 +489,22 @@ bool ktrace_refuses_breakpoint(unsigned long addr)
 EXPORT_SYMBOL_IF_KUNIT(ktrace_refuses_breakpoint);
 
 /**
- * ktrace_is_first_short - has the first instruction of a function one byte?
- * @func: address of a function that is traced
+ * ktrace_first_len - length of the instruction that a function begins with
+ * @func: address of a function that can be traced
  *
- * Context: as ktrace_get_site().
+ * Context: text_mutex held.
  *
- * Return: whether it has, and is in a slot.
+ * Return: the length in bytes when the function is not traced, 0 if that is no instruction.
  */
-bool ktrace_is_first_short(unsigned long func)
+unsigned int ktrace_first_len(unsigned long func)
 {
-	struct ktrace_slot *slot;
+	u8 code[MAX_INSN_SIZE];
+	struct insn insn;
 
-	/* Most functions have a call there */
-	if (has_call(pad_of(func)) || __is_endbr(*(u32 *)func))
-		return false;
+	memcpy(code, (void *)func, sizeof(code));
+	ktrace_untraced_code(func, code);
 
-	slot = slot_of(func);
-
-	return slot && slot->first_len == 1;
+	return insn_decode_kernel(&insn, code) ? 0 : insn.length;
 }
 
 /* Does the function begin with ENDBR when it is not traced? */
