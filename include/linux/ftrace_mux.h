@@ -40,6 +40,16 @@ struct ftrace_mux_filter {
 };
 
 /**
+ * struct ftrace_mux_time - how long calls took
+ * @cycles: of get_cycles()
+ * @dropped: number of calls that are not in @cycles, since the task was preempted meanwhile
+ */
+struct ftrace_mux_time {
+	u64			cycles;
+	u64			dropped;
+};
+
+/**
  * struct ftrace_mux_tracer - data of the multiplexer in a struct ftrace_ops
  * @node: link in the list of registered tracers, in order of registration
  * @tr: trace instance whose files show the tracer, NULL for the top instance
@@ -48,7 +58,9 @@ struct ftrace_mux_filter {
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
  * @calls: how often it was called by combinations that have been freed, see stat.c
+ * @time: how long these calls took, if that was measured
  * @since: when it was registered, in ns
+ * @checked: how long its calls had taken when limit.c looked the last time, in ns
  * @id: ID of the tracer plus one; 0 if it has none
  * @is_default: set_ftrace_filter of @tr changes the filter of this tracer
  * @chosen: became the default by a write to function_tracers
@@ -66,7 +78,9 @@ struct ftrace_mux_tracer {
 	struct ftrace_mux_filter *filter;
 	u64			seq;
 	u64			calls;
+	struct ftrace_mux_time	time;
 	u64			since;
+	u64			checked;
 	u32			nr : 24;
 	u8			id;
 	u32			name_hash : 24;

@@ -18,7 +18,7 @@
  * one, and never passes the argument of one call to the function of another. A combination
  * is freed after a grace period of Tasks RCU and of Tasks Rude RCU in which no entry led to
  * it. After arch_ftrace_mux_exit_combo(), @arch and @regs stay for a grace period of RCU, for
- * lookups by address from any context; @calls, @count and @graph_set do not.
+ * lookups by address from any context; @calls, @timed, @count and @graph_set do not.
  *
  * Entries and calls are changed between arch_ftrace_mux_begin() and arch_ftrace_mux_end(),
  * entries in the order of their indexes. A processor that sees a store which the caller orders
@@ -38,6 +38,7 @@
 #define FTRACE_MUX_CHUNK_ENTRIES	512
 #define FTRACE_MUX_MAX_CHUNKS		((U16_MAX + 1) / FTRACE_MUX_CHUNK_ENTRIES)
 
+struct ftrace_mux_timed;
 struct seq_file;
 
 /**
@@ -52,6 +53,7 @@ struct seq_file;
  *	tracers are registered
  * @graph_set: the same graph tracers, for ftrace_graph_set_func()
  * @calls: the calls, one for each of @ops
+ * @timed: if their time is measured: what they have as their argument, one for each of @ops
  * @count: if not NULL, the architecture increments it each time that it makes the calls, before
  *	or after them, for a CPU that the task has run on
  * @last_seq: ftrace_mux_last_seq() when it was made
@@ -75,6 +77,7 @@ struct ftrace_mux_combo {
 	unsigned long		graph;
 	struct fgraph_set	*graph_set;
 	struct ftrace_mux_call	*calls;
+	struct ftrace_mux_timed	*timed;
 	unsigned long __percpu	*count;
 	u64			last_seq;
 	const struct ftrace_ops	*only_graph;

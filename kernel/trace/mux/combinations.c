@@ -26,6 +26,7 @@
 #include "mux.h"
 #include "sets.h"
 #include "stat.h"
+#include "time.h"
 
 static DEFINE_HASHTABLE(combo_hash, 10);
 
@@ -311,6 +312,17 @@ unsigned long ftrace_mux_combo_users(const struct ftrace_mux_combo *combo)
 	return users;
 }
 
+static void set_call(struct ftrace_mux_combo *combo, unsigned int n, ftrace_func_t func)
+{
+	if (combo->timed) {
+		ftrace_mux_time_set_func(combo, n, func);
+		return;
+	}
+
+	WRITE_ONCE(combo->calls[n].func, func);
+	arch_ftrace_mux_set_call(combo, n);
+}
+
 /**
  * ftrace_mux_combo_set_calls - change the calls of a tracer in all combinations
  * @ops: the tracer
@@ -332,11 +344,8 @@ void ftrace_mux_combo_set_calls(struct ftrace_ops *ops, bool silent)
 	arch_ftrace_mux_begin();
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
 		for (unsigned int n = 0; n < combo->nr; n++) {
-			if (combo->ops[n] != ops)
-				continue;
-			WRITE_ONCE(combo->calls[n].func, silent ? ftrace_stub :
-								  call_func(combo, n));
-			arch_ftrace_mux_set_call(combo, n);
+			if (combo->ops[n] == ops)
+				set_call(combo, n, silent ? ftrace_stub : call_func(combo, n));
 		}
 	}
 	arch_ftrace_mux_end();

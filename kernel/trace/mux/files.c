@@ -483,8 +483,8 @@ void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_create_files - create function_tracers, function_tracers_stat and
- *	function_tracers_info
+ * ftrace_mux_create_files - create function_tracers, function_tracers_limit,
+ *	function_tracers_stat and function_tracers_info
  * @tr: the trace instance, NULL for the top one
  * @parent: its directory
  *
@@ -494,6 +494,8 @@ void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("function_tracers", TRACE_MODE_WRITE, parent, tr,
 			  &tracers_fops);
+	trace_create_file("function_tracers_limit", TRACE_MODE_WRITE, parent, tr,
+			  &ftrace_mux_limit_fops);
 	trace_create_file("function_tracers_stat",
 			  ftrace_mux_instance(tr) ? TRACE_MODE_READ : TRACE_MODE_WRITE,
 			  parent, tr, &ftrace_mux_stat_fops);

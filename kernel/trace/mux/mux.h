@@ -191,7 +191,9 @@ bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
 extern const struct file_operations ftrace_mux_info_fops;
+void ftrace_mux_limit_remove(struct trace_array *tr);
 extern const struct file_operations ftrace_mux_stat_fops;
+extern const struct file_operations ftrace_mux_limit_fops;
 
 /* Whether the writes to an open file are the multiplexer's */
 static inline bool ftrace_mux_writes(struct ftrace_iterator *iter)
@@ -220,6 +222,7 @@ static inline void ftrace_mux_set_instance(struct ftrace_ops *ops,
 static inline void ftrace_mux_hold_default(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_files_lock(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_files_unlock(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_limit_remove(struct trace_array *tr) { }
 
 static inline void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func,
 					   void *data) { }

@@ -31,6 +31,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include <linux/timex.h>
 #include <linux/uaccess.h>
 
 #include "combinations.h"
@@ -39,15 +40,30 @@
 #include "quiesce.h"
 #include "sets.h"
 #include "stat.h"
+#include "time.h"
 
 /* Room for the line of a tracer */
 #define STAT_LINE	160
 
-/* Incremented when counting starts and when it stops: odd while calls are counted */
+/* What the file contains */
+enum stat_mode {
+	STAT_OFF,
+	STAT_COUNT,		/* count calls */
+	STAT_TIME,		/* ... and measure how long they take */
+};
+
+static enum stat_mode mode;
+
+/* What the user has written: the mode, unless @held, when the time is measured for a limit */
+static enum stat_mode wanted;
+static bool held;
+
+/* Changes with mode: odd while calls are counted */
 static unsigned int generation;
 
 /* When counting has started */
 static u64 started;
+static u64 started_cycles;
 
 /* ftrace_mux_last_seq() when calls were not counted: see ftrace_mux_stat_register() */
 static u64 uncounted_seq;
@@ -68,7 +84,7 @@ unsigned int ftrace_mux_stat_generation(void)
 
 static bool counting(void)
 {
-	return generation & 1;
+	return mode != STAT_OFF;
 }
 
 /* The count of a combination */
@@ -118,6 +134,20 @@ static const struct ftrace_ops *only_graph(const struct ftrace_mux_combo *combo)
 }
 
 /**
+ * ftrace_mux_stat_cancel - take the count of a combination back
+ * @combo: the combination, for which there is not enough memory to count
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_stat_cancel(struct ftrace_mux_combo *combo)
+{
+	uncount_combo(combo);
+	ftrace_mux_time_cancel(combo);
+	free_percpu(combo->count);
+	combo->count = NULL;
+}
+
+/**
  * ftrace_mux_stat_init - give a combination a count, if calls are counted
  * @combo: the combination, which the architecture has not prepared yet
  *
@@ -132,21 +162,44 @@ void ftrace_mux_stat_init(struct ftrace_mux_combo *combo)
 		return;
 
 	combo->count = alloc_percpu(unsigned long);
-	if (!combo->count)
-		uncount_combo(combo);
+	if (!combo->count || (mode == STAT_TIME && ftrace_mux_time_init(combo)))
+		ftrace_mux_stat_cancel(combo);
 }
 
-/**
- * ftrace_mux_stat_cancel - take the count of a combination back
- * @combo: the combination, for which the architecture has no memory to count
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_stat_cancel(struct ftrace_mux_combo *combo)
+/* The call of a combination that calls a tracer: a graph tracer, through the ops of all of them */
+static unsigned int call_of(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
 {
-	uncount_combo(combo);
-	free_percpu(combo->count);
-	combo->count = NULL;
+	unsigned int n;
+
+	for (n = 0; n < combo->nr; n++) {
+		if (combo->ops[n] == ops)
+			return n;
+	}
+
+	for (n = 0; n < combo->nr - 1; n++) {
+		if (combo->ops[n] == ftrace_mux_graph_ops)
+			break;
+	}
+
+	return n;
+}
+
+/* Add the time of the calls of a tracer that @combo has made */
+static void add_time(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops,
+		     struct ftrace_mux_time *sum)
+{
+	struct ftrace_mux_time time;
+
+	if (!combo->timed)
+		return;
+
+	time = ftrace_mux_time_sum(combo, call_of(combo, ops));
+	/* One call for several graph tracers: an equal share for each */
+	if (combo->graph_set && ops->flags & FTRACE_OPS_FL_SUBOP)
+		time.cycles /= combo->graph_set->nr;
+
+	sum->cycles += time.cycles;
+	sum->dropped += time.dropped;
 }
 
 /**
@@ -164,9 +217,14 @@ void ftrace_mux_stat_free(struct ftrace_mux_combo *combo)
 
 	if (combo->count && combo->generation == generation) {
 		count = sum_combo(combo);
-		for_each_ftrace_mux_tracer(ops)
-			ops->mux.calls += counts_for(combo, ops) ? count : 0;
+		for_each_ftrace_mux_tracer(ops) {
+			if (!counts_for(combo, ops))
+				continue;
+			ops->mux.calls += count;
+			add_time(combo, ops, &ops->mux.time);
+		}
 	}
+	ftrace_mux_time_free(combo);
 	free_percpu(combo->count);
 }
 
@@ -186,6 +244,8 @@ void ftrace_mux_stat_register(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_lock);
 
 	ops->mux.calls = 0;
+	ops->mux.time = (struct ftrace_mux_time){ };
+	ops->mux.checked = 0;
 	/* There may be no clock yet (ftrace=) */
 	ops->mux.since = counting() ? ktime_get_ns() : 0;
 	ops->mux.uncounted = !ftrace_mux_enabled;
@@ -291,7 +351,7 @@ static void move_entries(struct ftrace_mux_set *set)
 	ftrace_mux_request_sweep();
 }
 
-static int switch_counting(bool on)
+static int change_mode(enum stat_mode new_mode)
 {
 	struct ftrace_ops *ops;
 
@@ -299,12 +359,16 @@ static int switch_counting(bool on)
 	if (!set)
 		return -ENOMEM;
 
-	generation++;
-	if (on) {
+	/* From one way to count to the other: odd again */
+	generation += mode && new_mode ? 2 : 1;
+	mode = new_mode;
+	if (counting()) {
 		started = ktime_get_ns();
+		started_cycles = get_cycles();
 		uncounted_seq = U64_MAX;
 		for_each_ftrace_mux_tracer(ops) {
 			ops->mux.calls = 0;
+			ops->mux.time = (struct ftrace_mux_time){ };
 			ops->mux.uncounted = !ftrace_mux_enabled;
 		}
 		uncount_list_functions();
@@ -314,12 +378,62 @@ static int switch_counting(bool on)
 	return 0;
 }
 
+/* Each change makes new combinations: without a sweep of the old ones, they would pile up */
+static bool has_old_combos(void)
+{
+	struct ftrace_mux_combo *combo;
+
+	guard(mutex)(&ftrace_lock);
+
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		if (combo->generation != generation)
+			return true;
+	}
+
+	return false;
+}
+
+static int set_mode(enum stat_mode new_mode)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (ftrace_is_dead())
+		return -ENODEV;
+
+	return new_mode == mode ? 0 : change_mode(new_mode);
+}
+
+/**
+ * ftrace_mux_stat_hold - measure the time of calls, whatever the user has written to the file
+ * @hold: whether to; if not, do what the user has written
+ *
+ * Context: process context, may sleep for seconds; ftrace_lock not held, trace_types_lock held.
+ *
+ * Return: 0, -ENOMEM, or -ENODEV if ftrace has failed.
+ */
+int ftrace_mux_stat_hold(bool hold)
+{
+	int ret;
+
+	if (hold && has_old_combos())
+		ftrace_mux_sweep();
+
+	guard(mutex)(&ftrace_lock);
+
+	ret = set_mode(hold ? STAT_TIME : wanted);
+	if (!ret)
+		held = hold;
+
+	return ret;
+}
+
 /* The file */
 
 /* What the line of a tracer shows */
 struct tracer_stat {
-	u64		calls;
-	unsigned long	functions;
+	u64			calls;
+	struct ftrace_mux_time	time;
+	unsigned long		functions;
 };
 
 static void add_combo(struct tracer_stat *stats, const struct ftrace_mux_combo *combo)
@@ -332,25 +446,81 @@ static void add_combo(struct tracer_stat *stats, const struct ftrace_mux_combo *
 	for_each_ftrace_mux_tracer(ops) {
 		if (users && ftrace_mux_combo_calls(combo, ops))
 			stats[n].functions += users;
-		if (calls && counts_for(combo, ops))
+		if (calls && counts_for(combo, ops)) {
 			stats[n].calls += calls;
+			add_time(combo, ops, &stats[n].time);
+		}
 		n++;
 	}
 }
 
+static u64 cycles_to_ns(u64 cycles)
+{
+	return mul_u64_u64_div_u64(cycles, ktime_get_ns() - started,
+				   max(get_cycles() - started_cycles, 1ULL));
+}
+
+/* How long a call takes, and what share of a CPU the calls of the last @ns have taken */
+static void show_time(struct seq_file *m, u64 calls, const struct ftrace_mux_time *time, u64 ns)
+{
+	u64 measured = calls - min(calls, time->dropped);
+	u64 used, tenths;
+
+	if (mode != STAT_TIME) {
+		seq_printf(m, " %8s %6s", "-", "-");
+		return;
+	}
+
+	/* Calls that were not measured took as long as the others */
+	used = mul_u64_u64_div_u64(cycles_to_ns(time->cycles), calls, max(measured, 1ULL));
+	tenths = mul_u64_u64_div_u64(used, 1000, ns);
+	seq_printf(m, " %8llu %4llu.%llu", div64_u64(used, max(calls, 1ULL)), tenths / 10,
+		   tenths % 10);
+}
+
+/**
+ * ftrace_mux_stat_used - how long the calls of a tracer took
+ * @ops: the tracer, registered
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the time in ns since it is measured, or since the tracer was registered. It includes what
+ * is known only: see stat.c.
+ */
+u64 ftrace_mux_stat_used(const struct ftrace_ops *ops)
+{
+	struct ftrace_mux_time time = ops->mux.time;
+	struct ftrace_mux_combo *combo;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	list_for_each_entry(combo, &ftrace_mux_combos, node) {
+		if (combo->count && counts_for(combo, ops))
+			add_time(combo, ops, &time);
+	}
+
+	return cycles_to_ns(time.cycles);
+}
+
 static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct tracer_stat *stat)
 {
-	u64 ns = ktime_get_ns() - max(started, ops->mux.since);
+	u64 ns = max(ktime_get_ns() - max(started, ops->mux.since), 1ULL);
+	struct ftrace_mux_time time = {
+		.cycles = stat->time.cycles + ops->mux.time.cycles,
+		.dropped = stat->time.dropped + ops->mux.time.dropped,
+	};
 	u64 calls = stat->calls + ops->mux.calls;
 	char name[KSYM_SYMBOL_LEN];
 
 	seq_printf(m, "%-32s %-16s %9lu ", ftrace_mux_name(ops, name, sizeof(name)),
 		   ops->mux.tr ? ops->mux.tr->name : "-", stat->functions);
-	if (counting() && !ops->mux.uncounted && !(ops->flags & FTRACE_OPS_FL_DIRECT))
+	if (counting() && !ops->mux.uncounted && !(ops->flags & FTRACE_OPS_FL_DIRECT)) {
 		seq_printf(m, "%15llu %12llu", calls,
-			   mul_u64_u64_div_u64(calls, NSEC_PER_SEC, max(ns, 1ULL)));
-	else
-		seq_printf(m, "%15s %12s", "-", "-");
+			   mul_u64_u64_div_u64(calls, NSEC_PER_SEC, ns));
+		show_time(m, calls, &time, ns);
+	} else {
+		seq_printf(m, "%15s %12s %8s %6s", "-", "-", "-", "-");
+	}
 	ftrace_describe(ops, m);
 	seq_putc(m, '\n');
 }
@@ -377,9 +547,9 @@ static int stat_show(struct seq_file *m, void *v)
 		cond_resched();
 	}
 
-	seq_printf(m, "# counting %d\n", counting());
-	seq_printf(m, "# %-30s %-16s %9s %15s %12s %s\n", "tracer", "instance", "functions",
-		   "calls", "calls/s", "user");
+	seq_printf(m, "# counting %d\n", mode);
+	seq_printf(m, "# %-30s %-16s %9s %15s %12s %8s %6s %s\n", "tracer", "instance",
+		   "functions", "calls", "calls/s", "ns/call", "%cpu", "user");
 	for_each_ftrace_mux_tracer(ops) {
 		if (!tr || ops->mux.tr == tr)
 			show_tracer(m, ops, &stats[n]);
@@ -387,21 +557,6 @@ static int stat_show(struct seq_file *m, void *v)
 	}
 
 	return 0;
-}
-
-/* Each switch makes new combinations: without a sweep of the old ones, they would pile up */
-static bool has_old_combos(void)
-{
-	struct ftrace_mux_combo *combo;
-
-	guard(mutex)(&ftrace_lock);
-
-	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (combo->generation != generation)
-			return true;
-	}
-
-	return false;
 }
 
 static ssize_t stat_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -418,7 +573,7 @@ static ssize_t stat_write(struct file *file, const char __user *ubuf, size_t cnt
 	if (ret)
 		return ret;
 
-	if (val > 1)
+	if (val > STAT_TIME)
 		return -EINVAL;
 
 	if (val && has_old_combos())
@@ -426,14 +581,11 @@ static ssize_t stat_write(struct file *file, const char __user *ubuf, size_t cnt
 
 	guard(mutex)(&ftrace_lock);
 
-	if (ftrace_is_dead())
-		return -ENODEV;
+	ret = set_mode(held ? STAT_TIME : val);
+	if (ret)
+		return ret;
 
-	if (val != counting()) {
-		ret = switch_counting(val);
-		if (ret)
-			return ret;
-	}
+	wanted = val;
 
 	*ppos += cnt;
 	return cnt;

@@ -3,6 +3,8 @@
 #ifndef _KERNEL_TRACE_MUX_STAT_H
 #define _KERNEL_TRACE_MUX_STAT_H
 
+#include <linux/types.h>
+
 struct dyn_ftrace;
 struct ftrace_mux_combo;
 struct ftrace_ops;
@@ -15,6 +17,9 @@ void ftrace_mux_stat_free(struct ftrace_mux_combo *combo);
 
 void ftrace_mux_stat_register(struct ftrace_ops *ops);
 void ftrace_mux_stat_unregister(struct ftrace_ops *ops);
+
+int ftrace_mux_stat_hold(bool hold);
+u64 ftrace_mux_stat_used(const struct ftrace_ops *ops);
 
 void ftrace_mux_stat_uncount(struct dyn_ftrace *rec);
 void ftrace_mux_stat_uncount_all(void);

@@ -210,18 +210,17 @@ static int act_default(struct worker *w, struct rng *rng)
 	return ret;
 }
 
-/* Write 0 or 1 to @file */
-static int toggle(struct worker *w, struct rng *rng, const char *what, const char *file,
-		  unsigned int inject_one_in)
+/* Write @value to @file */
+static int put_number(struct worker *w, struct rng *rng, const char *what, const char *file,
+		      unsigned int value, unsigned int inject_one_in)
 {
-	unsigned int on = pick(rng, 2);
 	bool inject = one_in(rng, inject_one_in);
 	int ret;
 
-	say(w, "%s %u%s", what, on, inject ? ", failing" : "");
+	say(w, "%s %u%s", what, value, inject ? ", failing" : "");
 	if (inject)
 		fail_allocations(rng);
-	ret = put(file, "%u\n", on);
+	ret = put(file, "%u\n", value);
 	stop_failing();
 
 	return ret;
@@ -229,17 +228,26 @@ static int toggle(struct worker *w, struct rng *rng, const char *what, const cha
 
 static int act_profiler(struct worker *w, struct rng *rng)
 {
-	return toggle(w, rng, "profiler", TRACING "/function_profile_enabled", 8);
+	return put_number(w, rng, "profiler", TRACING "/function_profile_enabled", pick(rng, 2), 8);
 }
 
 static int act_switch(struct worker *w, struct rng *rng)
 {
-	return toggle(w, rng, "switch", "/proc/sys/kernel/ftrace_mux", 5);
+	return put_number(w, rng, "switch", "/proc/sys/kernel/ftrace_mux", pick(rng, 2), 5);
 }
 
 static int act_stat(struct worker *w, struct rng *rng)
 {
-	return toggle(w, rng, "count calls", TRACING "/function_tracers_stat", 5);
+	return put_number(w, rng, "count calls", TRACING "/function_tracers_stat", pick(rng, 3), 5);
+}
+
+/* A limit that no tracer reaches: their calls are counted by other workers */
+static int act_limit(struct worker *w, struct rng *rng)
+{
+	unsigned int all = 100 * sysconf(_SC_NPROCESSORS_CONF);
+
+	return put_number(w, rng, "limit", in(instance_dir(rng), "function_tracers_limit").s,
+			  pick(rng, 2) * all, 5);
 }
 
 static int act_stack(struct worker *w, struct rng *rng)
@@ -466,7 +474,7 @@ static int act_read(struct worker *w, struct rng *rng)
 	static const char * const files[] = {
 		"enabled_functions", "enabled_functions", "touched_functions", "function_tracers",
 		"function_tracers", "function_tracers_info", "function_tracers_info",
-		"function_tracers_stat", "function_tracers_stat",
+		"function_tracers_stat", "function_tracers_stat", "function_tracers_limit",
 		"set_ftrace_filter", "set_ftrace_filter", "set_ftrace_notrace", "stack_trace_filter",
 		"stack_trace", "trace", "trace_stat/function0", "trace_stat/function1", "error_log",
 		"kprobe_profile", "kprobe_events", "dynamic_events", "available_filter_functions",
@@ -555,6 +563,7 @@ const struct kind kinds[] = {
 	{ "module", ACTOR, 8, act_module, ERRORS(ENOENT, EEXIST, EBUSY, EWOULDBLOCK, ENODEV, EINTR) },
 	{ "switch", ACTOR, 8, act_switch, ERRORS(ENOENT) },
 	{ "stat", ACTOR, 8, act_stat, ERRORS(ENOENT, EACCES) },
+	{ "limit", ACTOR, 4, act_limit, ERRORS(ENOENT, EACCES) },
 	{ "ftrace_enabled", ACTOR, 2, act_enabled, ERRORS(EBUSY, EOPNOTSUPP) },
 	{ "hotplug", ACTOR, 3, act_hotplug, ERRORS(EBUSY) },
 	/* ENOENT: the kernel cannot suspend, as that of the guest for arm64 */
