@@ -9,6 +9,7 @@
 #ifndef _LINUX_FTRACE_MUX_H
 #define _LINUX_FTRACE_MUX_H
 
+#include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/types.h>
 
@@ -41,12 +42,12 @@ struct ftrace_mux_filter {
 
 /**
  * struct ftrace_mux_time - how long calls took
- * @cycles: of get_cycles()
- * @dropped: number of calls that are not in @cycles, since the task was preempted meanwhile
+ * @cycles: sum of the calls that were measured, in units of get_cycles()
+ * @preempted: number of the other calls: the task was preempted during the call
  */
 struct ftrace_mux_time {
 	u64			cycles;
-	u64			dropped;
+	u64			preempted;
 };
 
 /**
@@ -57,10 +58,13 @@ struct ftrace_mux_time {
  * @seq: number of this registration, never used twice; 0 if not registered
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
- * @calls: how often it was called by combinations that have been freed, see stat.c
+ * @calls: how often it was called by combinations that have been freed, since calls are counted or
+ *	it was registered, see stat.c
  * @time: how long these calls took, if that was measured
- * @since: when it was registered, in ns
- * @checked: how long its calls had taken when limit.c looked the last time, in ns
+ * @since: when it was registered, in ns; 0 if calls were not counted then
+ * @checked: ftrace_mux_stat_used() when limit.c looked the last time
+ * @missed: how many calls it has missed since it was registered, see ftrace_missed(); for a graph
+ *	tracer: how many all of them had missed then
  * @id: ID of the tracer plus one; 0 if it has none
  * @is_default: set_ftrace_filter of @tr changes the filter of this tracer
  * @chosen: became the default by a write to function_tracers
@@ -69,7 +73,7 @@ struct ftrace_mux_time {
  * @waits_later: see ftrace_mux_wait_later()
  * @uncounted: some of its calls were not counted, see stat.c
  *
- * Protected by ftrace_lock. @tr and @waits_later are also set before the tracer is registered,
+ * Protected by ftrace_lock, but for @missed. @tr and @waits_later are also set before the tracer is registered,
  * without the lock.
  */
 struct ftrace_mux_tracer {
@@ -81,6 +85,7 @@ struct ftrace_mux_tracer {
 	struct ftrace_mux_time	time;
 	u64			since;
 	u64			checked;
+	atomic_long_t		missed;
 	u32			nr : 24;
 	u8			id;
 	u32			name_hash : 24;
@@ -94,8 +99,8 @@ struct ftrace_mux_tracer {
 /**
  * struct ftrace_mux_call - a call that a combination of tracers makes
  * @func: the function that is called, an ftrace_func_t; may change
- * @arg: its third argument: the ops of the tracer, or a struct fgraph_set if @func is
- *	ftrace_graph_set_func()
+ * @arg: its third argument: the ops of the tracer if @func is a callback; else what @func takes, such
+ *	as a struct fgraph_set (ftrace_graph_set_func()) or a struct ftrace_mux_timed_call (time.c)
  */
 struct ftrace_mux_call {
 	void	(*func)(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,

@@ -38,7 +38,7 @@
 #define FTRACE_MUX_CHUNK_ENTRIES	512
 #define FTRACE_MUX_MAX_CHUNKS		((U16_MAX + 1) / FTRACE_MUX_CHUNK_ENTRIES)
 
-struct ftrace_mux_timed;
+struct ftrace_mux_timed_call;
 struct seq_file;
 
 /**
@@ -53,7 +53,7 @@ struct seq_file;
  *	tracers are registered
  * @graph_set: the same graph tracers, for ftrace_graph_set_func()
  * @calls: the calls, one for each of @ops
- * @timed: if their time is measured: what they have as their argument, one for each of @ops
+ * @timed: the args of @calls while their time is measured, else NULL
  * @count: if not NULL, the architecture increments it each time that it makes the calls, before
  *	or after them, for a CPU that the task has run on
  * @last_seq: ftrace_mux_last_seq() when it was made
@@ -77,7 +77,7 @@ struct ftrace_mux_combo {
 	unsigned long		graph;
 	struct fgraph_set	*graph_set;
 	struct ftrace_mux_call	*calls;
-	struct ftrace_mux_timed	*timed;
+	struct ftrace_mux_timed_call	*timed;
 	unsigned long __percpu	*count;
 	u64			last_seq;
 	const struct ftrace_ops	*only_graph;

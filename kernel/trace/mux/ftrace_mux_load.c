@@ -19,6 +19,7 @@
  *				different: mux_load_s00() to mux_load_s99()
  *	singles_run N		calls each of these N times
  *	singles_calls		the fewest and the most calls they have seen
+ *	recursing 0|1		a tracer of mux_load_s99() that calls it
  *	busy 0|1		a task that does not give up its CPU: no grace
  *				period of Tasks RCU ends
  *	system N		this many tracers on two functions that the
@@ -135,7 +136,8 @@ struct mux_load_single {
 static struct mux_load_ops *ops[NR_OPS];
 static struct mux_load_single *singles[NR_SINGLES];
 static struct mux_load_single *systems[NR_SYSTEM];
-static unsigned int nr_ops, nr_singles, nr_systems;
+static struct mux_load_single *recursing;
+static unsigned int nr_ops, nr_singles, nr_systems, nr_recursing;
 static atomic_long_t calls[NR_FUNCS];
 static atomic_long_t strays;
 
@@ -204,27 +206,58 @@ static int add_ops(void)
 	return 0;
 }
 
-static int add_single(void)
+static struct mux_load_single *create_single(mux_load_func_t func, ftrace_func_t callback,
+					     unsigned long flags)
 {
 	struct mux_load_single *new;
 	int ret;
 
 	new = kzalloc_obj(*new);
 	if (!new)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 
-	new->func = singles_funcs[nr_singles];
-	new->ops.func = count_single;
+	new->func = func;
+	new->ops.func = callback;
+	new->ops.flags = flags;
 	ret = ftrace_set_filter_ip(&new->ops, (unsigned long)new->func, 0, 1);
 	if (!ret)
 		ret = register_ftrace_function(&new->ops);
 	if (ret) {
 		ftrace_free_filter(&new->ops);
 		kfree(new);
-		return ret;
+		return ERR_PTR(ret);
 	}
 
+	return new;
+}
+
+static int add_single(void)
+{
+	struct mux_load_single *new = create_single(singles_funcs[nr_singles], count_single, 0);
+
+	if (IS_ERR(new))
+		return PTR_ERR(new);
+
 	singles[nr_singles++] = new;
+	return 0;
+}
+
+static notrace void call_again(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			       struct ftrace_regs *fregs)
+{
+	container_of(op, struct mux_load_single, ops)->func();
+}
+
+static int add_recursing(void)
+{
+	struct mux_load_single *new = create_single(singles_funcs[NR_SINGLES - 1], call_again,
+						    FTRACE_OPS_FL_RECURSION);
+
+	if (IS_ERR(new))
+		return PTR_ERR(new);
+
+	recursing = new;
+	nr_recursing = 1;
 	return 0;
 }
 
@@ -263,22 +296,27 @@ static void del_ops(void)
 	kfree(old);
 }
 
-static void del_single(void)
+static void destroy_single(struct mux_load_single *old)
 {
-	struct mux_load_single *old = singles[--nr_singles];
-
 	WARN_ON(unregister_ftrace_function(&old->ops));
 	ftrace_free_filter(&old->ops);
 	kfree(old);
 }
 
+static void del_single(void)
+{
+	destroy_single(singles[--nr_singles]);
+}
+
+static void del_recursing(void)
+{
+	destroy_single(recursing);
+	nr_recursing = 0;
+}
+
 static void del_system(void)
 {
-	struct mux_load_single *old = systems[--nr_systems];
-
-	WARN_ON(unregister_ftrace_function(&old->ops));
-	ftrace_free_filter(&old->ops);
-	kfree(old);
+	destroy_single(systems[--nr_systems]);
 }
 
 /* Add or remove tracers until there are as many as @val says */
@@ -349,6 +387,18 @@ static const struct kernel_param_ops singles_param = {
 };
 module_param_cb(singles, &singles_param, &nr_singles, 0644);
 MODULE_PARM_DESC(singles, "Number of tracers on a function of their own");
+
+static int set_recursing(const char *val, const struct kernel_param *kp)
+{
+	return set_nr(val, &nr_recursing, 1, add_recursing, del_recursing);
+}
+
+static const struct kernel_param_ops recursing_param = {
+	.set = set_recursing,
+	.get = param_get_uint,
+};
+module_param_cb(recursing, &recursing_param, &nr_recursing, 0644);
+MODULE_PARM_DESC(recursing, "Number of tracers of mux_load_s99() that call it");
 
 static int get_strays(char *buf, const struct kernel_param *kp)
 {
@@ -712,6 +762,8 @@ static void __exit mux_load_exit(void)
 		del_single();
 	while (nr_systems)
 		del_system();
+	if (nr_recursing)
+		del_recursing();
 	ftrace_mux_stop_checks();
 }
 

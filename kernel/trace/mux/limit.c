@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracer multiplexer: how much of a CPU a tracer may take, in function_tracers_limit.
+ * Function tracer multiplexer: switches off tracers that take more time than function_tracers_limit
+ * allows.
  *
- * Each instance has a limit, in percent of one CPU, for what its user starts: the function tracer,
- * the graph tracer and, in the top directory, the profiler. While an instance has a limit, stat.c
- * measures the time of calls, and a worker looks every second what these tracers have taken in the
- * last one. One that has taken more is switched off: nop becomes the current tracer, and the
- * trace stays as it is, but for a line at its end.
+ * Each instance has a limit, in percent of one CPU, for the function tracer, the graph tracer and, in
+ * the top directory, the profiler, each by itself. While an instance has a limit, stat.c measures
+ * the time of calls. Once a second, a worker compares what each of these tracers has taken since
+ * its last check with the limit. If it is more, nop becomes the current tracer, or
+ * function_profile_enabled becomes 0. The buffer is kept, and a line in it names the tracer.
  *
- * A graph tracer takes about twice as much as is measured, since returns are not.
+ * Only the entries of functions are measured for graph tracers, of which the profiler is one.
  *
- * trace_types_lock protects the limits, and is taken before ftrace_lock.
+ * trace_types_lock protects what is here, and is taken before ftrace_profile_lock and ftrace_lock.
+ * Limits are also read without it.
  */
 #include <linux/fs.h>
 #include <linux/math64.h>
-#include <linux/timekeeping.h>
+#include <linux/timex.h>
 #include <linux/trace.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
@@ -23,22 +25,27 @@
 #include "mux.h"
 #include "stat.h"
 
-/* How often the worker looks */
+/* Jiffies from one check to the next */
 #define LIMIT_PERIOD	HZ
 
 /* How many instances have a limit */
-static unsigned int limits;
+static unsigned int nr_limited;
 
-/* When the worker has looked the last time, in ns */
+/* get_cycles() at the last check */
 static u64 last_check;
 
 static void check_limits(struct work_struct *work);
 static DECLARE_DELAYED_WORK(limit_work, check_limits);
 
-/* Is it the tracer in current_tracer that has registered the ops of @tr, and no latency tracer? */
+/* Latency tracers, too, register the ops of their instance */
 static bool is_function_tracer(const struct tracer *tracer)
 {
 	return !strcmp(tracer->name, "function") || !strcmp(tracer->name, "function_graph");
+}
+
+static bool is_profiler(const struct ftrace_ops *ops)
+{
+	return ops->mux.filter;
 }
 
 /* Does the limit of @tr apply to @ops? */
@@ -46,29 +53,33 @@ static bool is_limited(const struct ftrace_ops *ops, struct trace_array *tr)
 {
 	if (ops->mux.tr != ftrace_mux_instance(tr))
 		return false;
-	if (ops->mux.filter)
+	if (is_profiler(ops))
 		return true;
 	if (!is_function_tracer(tr->current_trace))
 		return false;
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	if (tr->gops && ops == &tr->gops->ops)
-		return true;
-#endif
-	return ops == tr->ops;
+
+	return ops == tr->ops || (tr->gops && ops == &tr->gops->ops);
 }
 
-/* What a tracer has taken since the last check, in percent of a CPU */
-static u64 recent_share(struct ftrace_ops *ops, u64 elapsed)
+/*
+ * What a tracer has taken since this was called the last time, in percent of a CPU. @elapsed: cycles
+ * since then.
+ */
+static u64 take_share(struct ftrace_ops *ops, s64 elapsed)
 {
 	u64 used = ftrace_mux_stat_used(ops);
+	/* Less if counting has started again */
 	u64 before = min(ops->mux.checked, used);
 
 	ops->mux.checked = used;
+	/* The counter of cycles is reset when the machine is suspended */
+	if (elapsed <= 0)
+		return 0;
 
-	return mul_u64_u64_div_u64(used - before, 100, elapsed);
+	return div64_u64((used - before) * 100, elapsed);
 }
 
-/* Say so at the end of the trace, and in the log */
+/* Write to the buffer and to the log that a tracer has been switched off */
 static void report(struct trace_array *tr, const char *name, u64 share)
 {
 	char text[128];
@@ -76,74 +87,93 @@ static void report(struct trace_array *tr, const char *name, u64 share)
 
 	len = scnprintf(text, sizeof(text),
 			"%s has taken %llu%% of a CPU, more than %u%%: switched off\n",
-			name, share, READ_ONCE(tr->mux_limit));
+			name, share, tr->mux_limit);
 	__trace_array_puts(tr, _THIS_IP_, text, len);
 	pr_warn("ftrace: instance %s: %s", tr->name ?: "-", text);
 }
 
-/* Sets *@profiler to its share, if it has to be switched off */
-static void check_instance(struct trace_array *tr, u64 elapsed, u64 *profiler)
+/* Switch off what has taken more than its instance allows */
+static void check_instance(struct trace_array *tr, s64 elapsed)
 {
+	u64 share, tracer_share = 0, profiler_share = 0;
 	const char *name = tr->current_trace->name;
 	struct ftrace_ops *ops;
-	u64 share, tracer = 0;
 
 	scoped_guard(mutex, &ftrace_lock) {
 		for_each_ftrace_mux_tracer(ops) {
 			if (!is_limited(ops, tr))
 				continue;
-			share = recent_share(ops, elapsed);
+			share = take_share(ops, elapsed);
 			if (share <= tr->mux_limit)
 				continue;
-			if (ops->mux.filter)
-				*profiler = share;
+			if (is_profiler(ops))
+				profiler_share = share;
 			else
-				tracer = share;
+				tracer_share = share;
 		}
 	}
 
-	if (tracer) {
+	if (tracer_share) {
 		tracing_set_nop(tr);
-		report(tr, name, tracer);
+		report(tr, name, tracer_share);
 	}
+	if (profiler_share && ftrace_profile_stop())
+		report(tr, "function_profile", profiler_share);
 }
 
 static void check_limits(struct work_struct *work)
 {
-	u64 now = ktime_get_ns(), elapsed = max(now - last_check, 1ULL), profiler = 0;
 	struct trace_array *tr;
+	s64 elapsed;
+	u64 now;
 
+	guard(mutex)(&trace_types_lock);
+
+	now = get_cycles();
+	elapsed = now - last_check;
 	last_check = now;
-	scoped_guard(mutex, &trace_types_lock) {
-		list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-			if (tr->mux_limit)
-				check_instance(tr, elapsed, &profiler);
-		}
-		if (limits)
-			queue_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		if (tr->mux_limit)
+			check_instance(tr, elapsed);
 	}
+	if (nr_limited)
+		queue_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
+}
 
-	if (profiler) {
-		/* Takes ftrace_profile_lock, which nobody takes under trace_types_lock */
-		ftrace_profile_stop();
-		report(top_trace_array(), "function_profile", profiler);
+/* Leave out of the first check what tracers have taken before there was a limit */
+static void start_checks(struct trace_array *tr)
+{
+	struct ftrace_ops *ops;
+
+	guard(mutex)(&ftrace_lock);
+
+	for_each_ftrace_mux_tracer(ops) {
+		if (is_limited(ops, tr))
+			ops->mux.checked = ftrace_mux_stat_used(ops);
+	}
+	if (!nr_limited++) {
+		last_check = get_cycles();
+		queue_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
 	}
 }
 
-/* Set the limit of @tr, in percent of a CPU, 0: none */
+/* @limit: in percent of one CPU, 0 for none. Returns 0, -ENOMEM or -ENODEV. */
 static int set_limit(struct trace_array *tr, unsigned int limit)
 {
-	unsigned int nr = limits + !!limit - !!tr->mux_limit;
 	int ret;
 
-	ret = ftrace_mux_stat_hold(nr);
-	if (ret)
-		return ret;
+	lockdep_assert_held(&trace_types_lock);
 
-	tr->mux_limit = limit;
-	limits = nr;
-	if (limits)
-		queue_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
+	if (limit && !tr->mux_limit) {
+		ret = ftrace_mux_stat_start_time();
+		if (ret)
+			return ret;
+		start_checks(tr);
+	} else if (!limit && tr->mux_limit) {
+		if (!--nr_limited)
+			ftrace_mux_stat_stop_time();
+	}
+	WRITE_ONCE(tr->mux_limit, limit);
 
 	return 0;
 }
@@ -156,22 +186,19 @@ static int set_limit(struct trace_array *tr, unsigned int limit)
  */
 void ftrace_mux_limit_remove(struct trace_array *tr)
 {
-	lockdep_assert_held(&trace_types_lock);
-
-	if (tr->mux_limit)
-		set_limit(tr, 0);
+	set_limit(tr, 0);
 }
 
 /* The file */
 
-static struct trace_array *instance_of(struct file *file)
+static struct trace_array *file_trace_array(struct file *file)
 {
 	return file_inode(file)->i_private ?: top_trace_array();
 }
 
 static ssize_t limit_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	struct trace_array *tr = instance_of(file);
+	struct trace_array *tr = file_trace_array(file);
 	char buf[16];
 	int len;
 
@@ -182,7 +209,7 @@ static ssize_t limit_read(struct file *file, char __user *ubuf, size_t cnt, loff
 
 static ssize_t limit_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	struct trace_array *tr = instance_of(file);
+	struct trace_array *tr = file_trace_array(file);
 	unsigned int limit;
 	int ret;
 
@@ -190,9 +217,12 @@ static ssize_t limit_write(struct file *file, const char __user *ubuf, size_t cn
 	if (ret)
 		return ret;
 
-	/* A tracer cannot take more than all CPUs */
+	/* No tracer can take more */
 	if (limit > 100 * num_possible_cpus())
 		return -EINVAL;
+
+	if (limit)
+		ftrace_mux_stat_prepare_time();
 
 	guard(mutex)(&trace_types_lock);
 

@@ -192,6 +192,11 @@ void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
 extern const struct file_operations ftrace_mux_info_fops;
 void ftrace_mux_limit_remove(struct trace_array *tr);
+#ifdef CONFIG_FUNCTION_PROFILER
+bool ftrace_profile_stop(void);
+#else
+static inline bool ftrace_profile_stop(void) { return false; }
+#endif
 extern const struct file_operations ftrace_mux_stat_fops;
 extern const struct file_operations ftrace_mux_limit_fops;
 

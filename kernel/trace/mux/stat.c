@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracer multiplexer: how often each tracer is called, in the file function_tracers_stat.
+ * Function tracer multiplexer: counts the calls of each tracer, and shows them and their time in the
+ * file function_tracers_stat.
  *
  * While calls are counted, each combination of tracers has a per-CPU count of how often its calls
- * are made. The calls of a tracer are the sum of the counts of all combinations with it, and of
- * those that have been freed meanwhile. The architecture has other code for combinations that
- * count: nothing is tested in a traced call. So to start and to stop makes new combinations, and
- * moves all entries to them. No call site is patched.
+ * are made. The calls of a tracer are the sum of the counts of all combinations with it, also of
+ * those that have been freed since. A combination that counts has code of its own, so that a traced
+ * call tests nothing. So to start and to stop makes new combinations, and moves all entries to
+ * them. No call site is patched.
  *
  * What a tracer drops itself, because of its PID filter or in a recursion, is counted: it has
  * been called. Some calls are not counted:
@@ -43,7 +44,7 @@
 #include "time.h"
 
 /* Room for the line of a tracer */
-#define STAT_LINE	160
+#define STAT_LINE	200
 
 /* What the file contains */
 enum stat_mode {
@@ -54,14 +55,14 @@ enum stat_mode {
 
 static enum stat_mode mode;
 
-/* What the user has written: the mode, unless @held, when the time is measured for a limit */
-static enum stat_mode wanted;
-static bool held;
+/* The mode that was written last. If a limit needs the time, the mode is STAT_TIME nevertheless. */
+static enum stat_mode written;
+static bool time_needed;
 
-/* Changes with mode: odd while calls are counted */
+/* Incremented when the mode changes */
 static unsigned int generation;
 
-/* When counting has started */
+/* ktime_get_ns() and get_cycles() when counting has started */
 static u64 started;
 static u64 started_cycles;
 
@@ -73,7 +74,7 @@ static u64 uncounted_seq;
  *
  * Context: ftrace_lock held.
  *
- * Return: a number that is odd while calls are counted.
+ * Return: the number of changes of the mode.
  */
 unsigned int ftrace_mux_stat_generation(void)
 {
@@ -166,7 +167,10 @@ void ftrace_mux_stat_init(struct ftrace_mux_combo *combo)
 		ftrace_mux_stat_cancel(combo);
 }
 
-/* The call of a combination that calls a tracer: a graph tracer, through the ops of all of them */
+/*
+ * The index of the call that calls @ops, for which @combo counts. A graph tracer is called through
+ * the ops that graph tracers share.
+ */
 static unsigned int call_of(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
 {
 	unsigned int n;
@@ -194,12 +198,12 @@ static void add_time(const struct ftrace_mux_combo *combo, const struct ftrace_o
 		return;
 
 	time = ftrace_mux_time_sum(combo, call_of(combo, ops));
-	/* One call for several graph tracers: an equal share for each */
+	/* One call for several graph tracers: each has taken an equal share */
 	if (combo->graph_set && ops->flags & FTRACE_OPS_FL_SUBOP)
 		time.cycles /= combo->graph_set->nr;
 
 	sum->cycles += time.cycles;
-	sum->dropped += time.dropped;
+	sum->preempted += time.preempted;
 }
 
 /**
@@ -230,6 +234,12 @@ void ftrace_mux_stat_free(struct ftrace_mux_combo *combo)
 
 /* Tracers */
 
+/* The guard against recursion is one for all graph tracers */
+static unsigned long graph_missed(void)
+{
+	return ftrace_mux_graph_ops ? atomic_long_read(&ftrace_mux_graph_ops->mux.missed) : 0;
+}
+
 /**
  * ftrace_mux_stat_register - start to count the calls of a tracer
  * @ops: the tracer, with the number of this registration
@@ -246,7 +256,9 @@ void ftrace_mux_stat_register(struct ftrace_ops *ops)
 	ops->mux.calls = 0;
 	ops->mux.time = (struct ftrace_mux_time){ };
 	ops->mux.checked = 0;
-	/* There may be no clock yet (ftrace=) */
+	/* A graph tracer has what all of them had missed before */
+	atomic_long_set(&ops->mux.missed, ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() : 0);
+	/* Not before there is a clock (ftrace=) */
 	ops->mux.since = counting() ? ktime_get_ns() : 0;
 	ops->mux.uncounted = !ftrace_mux_enabled;
 	if (ops->flags & FTRACE_OPS_FL_SUBOP && ops->mux.seq == uncounted_seq + 1)
@@ -311,7 +323,7 @@ void ftrace_mux_stat_uncount_all(void)
 		ops->mux.uncounted = true;
 }
 
-/* The switch */
+/* The mode */
 
 /* For the functions that go through the list when counting starts */
 static void uncount_list_functions(void)
@@ -359,8 +371,7 @@ static int change_mode(enum stat_mode new_mode)
 	if (!set)
 		return -ENOMEM;
 
-	/* From one way to count to the other: odd again */
-	generation += mode && new_mode ? 2 : 1;
+	generation++;
 	mode = new_mode;
 	if (counting()) {
 		started = ktime_get_ns();
@@ -378,12 +389,15 @@ static int change_mode(enum stat_mode new_mode)
 	return 0;
 }
 
-/* Each change makes new combinations: without a sweep of the old ones, they would pile up */
-static bool has_old_combos(void)
+/* Each change makes new combinations: would those of earlier modes pile up? */
+static bool has_too_many_combos(enum stat_mode new_mode)
 {
 	struct ftrace_mux_combo *combo;
 
 	guard(mutex)(&ftrace_lock);
+
+	if (new_mode == STAT_OFF || new_mode == mode)
+		return false;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
 		if (combo->generation != generation)
@@ -403,28 +417,55 @@ static int set_mode(enum stat_mode new_mode)
 	return new_mode == mode ? 0 : change_mode(new_mode);
 }
 
+static void sweep_before(enum stat_mode new_mode)
+{
+	if (has_too_many_combos(new_mode))
+		ftrace_mux_sweep();
+}
+
 /**
- * ftrace_mux_stat_hold - measure the time of calls, whatever the user has written to the file
- * @hold: whether to; if not, do what the user has written
+ * ftrace_mux_stat_prepare_time - to be called before ftrace_mux_stat_start_time()
  *
- * Context: process context, may sleep for seconds; ftrace_lock not held, trace_types_lock held.
+ * Context: process context, may sleep for seconds; no lock held.
+ */
+void ftrace_mux_stat_prepare_time(void)
+{
+	sweep_before(STAT_TIME);
+}
+
+/**
+ * ftrace_mux_stat_start_time - measure the time of calls, whatever was written to the file
+ *
+ * Context: process context, may sleep; ftrace_lock not held.
  *
  * Return: 0, -ENOMEM, or -ENODEV if ftrace has failed.
  */
-int ftrace_mux_stat_hold(bool hold)
+int ftrace_mux_stat_start_time(void)
 {
 	int ret;
 
-	if (hold && has_old_combos())
-		ftrace_mux_sweep();
-
 	guard(mutex)(&ftrace_lock);
 
-	ret = set_mode(hold ? STAT_TIME : wanted);
+	ret = set_mode(STAT_TIME);
 	if (!ret)
-		held = hold;
+		time_needed = true;
 
 	return ret;
+}
+
+/**
+ * ftrace_mux_stat_stop_time - undo ftrace_mux_stat_start_time()
+ *
+ * If there is no memory for that, the time is measured until the file is written.
+ *
+ * Context: process context, may sleep; ftrace_lock not held.
+ */
+void ftrace_mux_stat_stop_time(void)
+{
+	guard(mutex)(&ftrace_lock);
+
+	time_needed = false;
+	set_mode(written);
 }
 
 /* The file */
@@ -454,28 +495,43 @@ static void add_combo(struct tracer_stat *stats, const struct ftrace_mux_combo *
 	}
 }
 
-static u64 cycles_to_ns(u64 cycles)
+/* How many cycles calls took, if those that were not measured took as many as the others */
+static u64 used_cycles(u64 calls, const struct ftrace_mux_time *time)
 {
-	return mul_u64_u64_div_u64(cycles, ktime_get_ns() - started,
-				   max(get_cycles() - started_cycles, 1ULL));
+	u64 measured = calls - min(calls, time->preempted);
+
+	return time->cycles + time->preempted * div64_u64(time->cycles, max(measured, 1ULL));
 }
 
-/* How long a call takes, and what share of a CPU the calls of the last @ns have taken */
+/*
+ * The cycles since counting has started tell how long one is. Returns false if the counter of cycles
+ * has been reset, as when the machine was suspended.
+ */
+static bool cycles_to_ns(u64 cycles, u64 *ns)
+{
+	s64 elapsed = get_cycles() - started_cycles;
+
+	if (elapsed <= 0 || cycles / num_possible_cpus() > elapsed)
+		return false;
+
+	*ns = mul_u64_u64_div_u64(cycles, ktime_get_ns() - started, elapsed);
+
+	return true;
+}
+
+/* The time of a call, and the share of a CPU that the calls have taken, in the @ns that they are of */
 static void show_time(struct seq_file *m, u64 calls, const struct ftrace_mux_time *time, u64 ns)
 {
-	u64 measured = calls - min(calls, time->dropped);
-	u64 used, tenths;
+	u64 used, permille;
 
-	if (mode != STAT_TIME) {
+	if (mode != STAT_TIME || !cycles_to_ns(used_cycles(calls, time), &used)) {
 		seq_printf(m, " %8s %6s", "-", "-");
 		return;
 	}
 
-	/* Calls that were not measured took as long as the others */
-	used = mul_u64_u64_div_u64(cycles_to_ns(time->cycles), calls, max(measured, 1ULL));
-	tenths = mul_u64_u64_div_u64(used, 1000, ns);
-	seq_printf(m, " %8llu %4llu.%llu", div64_u64(used, max(calls, 1ULL)), tenths / 10,
-		   tenths % 10);
+	permille = mul_u64_u64_div_u64(used, 1000, ns);
+	seq_printf(m, " %8llu %4llu.%llu", div64_u64(used, max(calls, 1ULL)), permille / 10,
+		   permille % 10);
 }
 
 /**
@@ -484,22 +540,33 @@ static void show_time(struct seq_file *m, u64 calls, const struct ftrace_mux_tim
  *
  * Context: ftrace_lock held.
  *
- * Return: the time in ns since it is measured, or since the tracer was registered. It includes what
- * is known only: see stat.c.
+ * Return: the time in units of get_cycles(), since it is measured, or since the tracer was
+ * registered, if that was later. Calls that are not counted are not in it.
  */
 u64 ftrace_mux_stat_used(const struct ftrace_ops *ops)
 {
 	struct ftrace_mux_time time = ops->mux.time;
 	struct ftrace_mux_combo *combo;
+	u64 calls = ops->mux.calls;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (combo->count && counts_for(combo, ops))
-			add_time(combo, ops, &time);
+		if (!combo->count || !counts_for(combo, ops))
+			continue;
+		calls += sum_combo(combo);
+		add_time(combo, ops, &time);
+		cond_resched();
 	}
 
-	return cycles_to_ns(time.cycles);
+	return used_cycles(calls, &time);
+}
+
+static unsigned long missed(const struct ftrace_ops *ops)
+{
+	unsigned long missed = atomic_long_read(&ops->mux.missed);
+
+	return ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() - missed : missed;
 }
 
 static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct tracer_stat *stat)
@@ -507,7 +574,7 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct
 	u64 ns = max(ktime_get_ns() - max(started, ops->mux.since), 1ULL);
 	struct ftrace_mux_time time = {
 		.cycles = stat->time.cycles + ops->mux.time.cycles,
-		.dropped = stat->time.dropped + ops->mux.time.dropped,
+		.preempted = stat->time.preempted + ops->mux.time.preempted,
 	};
 	u64 calls = stat->calls + ops->mux.calls;
 	char name[KSYM_SYMBOL_LEN];
@@ -521,6 +588,7 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct
 	} else {
 		seq_printf(m, "%15s %12s %8s %6s", "-", "-", "-", "-");
 	}
+	seq_printf(m, " %8lu", missed(ops));
 	ftrace_describe(ops, m);
 	seq_putc(m, '\n');
 }
@@ -548,8 +616,8 @@ static int stat_show(struct seq_file *m, void *v)
 	}
 
 	seq_printf(m, "# counting %d\n", mode);
-	seq_printf(m, "# %-30s %-16s %9s %15s %12s %8s %6s %s\n", "tracer", "instance",
-		   "functions", "calls", "calls/s", "ns/call", "%cpu", "user");
+	seq_printf(m, "# %-30s %-16s %9s %15s %12s %8s %6s %8s %s\n", "tracer", "instance",
+		   "functions", "calls", "calls/s", "ns/call", "%cpu", "missed", "user");
 	for_each_ftrace_mux_tracer(ops) {
 		if (!tr || ops->mux.tr == tr)
 			show_tracer(m, ops, &stats[n]);
@@ -576,16 +644,15 @@ static ssize_t stat_write(struct file *file, const char __user *ubuf, size_t cnt
 	if (val > STAT_TIME)
 		return -EINVAL;
 
-	if (val && has_old_combos())
-		ftrace_mux_sweep();
+	sweep_before(val);
 
 	guard(mutex)(&ftrace_lock);
 
-	ret = set_mode(held ? STAT_TIME : val);
+	ret = set_mode(time_needed ? STAT_TIME : val);
 	if (ret)
 		return ret;
 
-	wanted = val;
+	written = val;
 
 	*ppos += cnt;
 	return cnt;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Function tracer multiplexer: how often each tracer is called, see stat.c */
+/* Function tracer multiplexer: counts the calls of each tracer, see stat.c */
 #ifndef _KERNEL_TRACE_MUX_STAT_H
 #define _KERNEL_TRACE_MUX_STAT_H
 
@@ -18,7 +18,9 @@ void ftrace_mux_stat_free(struct ftrace_mux_combo *combo);
 void ftrace_mux_stat_register(struct ftrace_ops *ops);
 void ftrace_mux_stat_unregister(struct ftrace_ops *ops);
 
-int ftrace_mux_stat_hold(bool hold);
+void ftrace_mux_stat_prepare_time(void);
+int ftrace_mux_stat_start_time(void);
+void ftrace_mux_stat_stop_time(void);
 u64 ftrace_mux_stat_used(const struct ftrace_ops *ops);
 
 void ftrace_mux_stat_uncount(struct dyn_ftrace *rec);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracer multiplexer: how long the callbacks of tracers take.
+ * Function tracer multiplexer: measures the time of callbacks.
  *
- * While this is measured, each call of a combination is made to ftrace_mux_timed_func(), which
- * makes the original call, and adds the time that it took to a per-CPU sum of this call. The
- * architecture knows nothing of it: to it, this is a call like others.
+ * While the time is measured, each struct ftrace_mux_call of a combination calls
+ * ftrace_mux_timed_func(). That calls the original function, and adds the elapsed cycles to a
+ * per-CPU sum. The architecture cannot tell such a call from another.
  *
- * The time includes that of interrupts that came meanwhile, and what these traced. If the task was
- * preempted, the time of others is in it: such a call is only counted.
+ * The time of a call includes interrupts during the callback, and the tracers that they call. If
+ * the task was preempted during the callback, the time is dropped, and the call counted apart.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kprobes.h>
@@ -19,46 +19,46 @@
 #include "time.h"
 
 /**
- * struct ftrace_mux_timed - a call whose time is measured
- * @call: the original call; its func may change
- * @time: the sum of its calls
+ * struct ftrace_mux_timed_call - a call whose time is measured
+ * @call: the original call; ftrace_mux_time_set_func() may change its func while tasks call it
+ * @time: per-CPU time of @call, an element of the array that begins with that of the first call
  */
-struct ftrace_mux_timed {
+struct ftrace_mux_timed_call {
 	struct ftrace_mux_call		call;
 	struct ftrace_mux_time __percpu	*time;
 };
 
-/* @op is the struct ftrace_mux_timed */
+/* @op is the arg of the call, a struct ftrace_mux_timed_call */
 static notrace __kprobes void ftrace_mux_timed_func(unsigned long ip, unsigned long parent_ip,
 						    struct ftrace_ops *op,
 						    struct ftrace_regs *fregs)
 {
-	const struct ftrace_mux_timed *timed = (const void *)op;
-	/* A callback does not give up the CPU by itself */
-	unsigned long preempted = READ_ONCE(current->nivcsw);
-	cycles_t start = get_cycles();
+	const struct ftrace_mux_timed_call *timed = (const void *)op;
+	/* A callback never sleeps: only preemption can switch to another task, or move this one */
+	unsigned long nivcsw = READ_ONCE(current->nivcsw);
+	cycles_t cycles = get_cycles();
 
 	READ_ONCE(timed->call.func)(ip, parent_ip, timed->call.arg, fregs);
 
-	start = get_cycles() - start;
-	if (likely(READ_ONCE(current->nivcsw) == preempted))
-		this_cpu_add(timed->time->cycles, start);
+	cycles = get_cycles() - cycles;
+	if (likely(READ_ONCE(current->nivcsw) == nivcsw))
+		this_cpu_add(timed->time->cycles, cycles);
 	else
-		this_cpu_inc(timed->time->dropped);
+		this_cpu_inc(timed->time->preempted);
 }
 
 /**
  * ftrace_mux_time_init - measure the time of the calls of a combination
- * @combo: the combination, which the architecture has not prepared yet
+ * @combo: the combination, with its @calls, before arch_ftrace_mux_init_combo()
  *
  * Context: process context, may sleep; ftrace_lock held.
  *
- * Return: 0, -ENOMEM.
+ * Return: 0, or -ENOMEM, and nothing has changed.
  */
 int ftrace_mux_time_init(struct ftrace_mux_combo *combo)
 {
 	struct ftrace_mux_time __percpu *time;
-	struct ftrace_mux_timed *timed;
+	struct ftrace_mux_timed_call *timed;
 
 	timed = kmalloc_array(combo->nr, sizeof(*timed), GFP_KERNEL);
 	if (!timed)
@@ -83,7 +83,7 @@ int ftrace_mux_time_init(struct ftrace_mux_combo *combo)
 
 /**
  * ftrace_mux_time_cancel - undo ftrace_mux_time_init()
- * @combo: the combination, which the architecture has not prepared
+ * @combo: the combination, for which arch_ftrace_mux_init_combo() has not succeeded
  *
  * Context: ftrace_lock held.
  */
@@ -98,8 +98,8 @@ void ftrace_mux_time_cancel(struct ftrace_mux_combo *combo)
 }
 
 /**
- * ftrace_mux_time_free - free what the times of a combination are added to
- * @combo: the combination; no task makes its calls
+ * ftrace_mux_time_free - free the times of a combination
+ * @combo: the combination; no entry leads to it, no task can be in one of its calls
  *
  * Context: ftrace_lock held.
  */
@@ -108,7 +108,8 @@ void ftrace_mux_time_free(struct ftrace_mux_combo *combo)
 	if (!combo->timed)
 		return;
 
-	free_percpu(combo->timed->time);
+	/* That of the first call is the start of the allocation */
+	free_percpu(combo->timed[0].time);
 	kfree(combo->timed);
 	combo->timed = NULL;
 }
@@ -116,8 +117,8 @@ void ftrace_mux_time_free(struct ftrace_mux_combo *combo)
 /**
  * ftrace_mux_time_set_func - change the original function of a call
  * @combo: the combination, whose time is measured
- * @n: the call
- * @func: what it is to call
+ * @n: index of the call in its @calls, whose func stays ftrace_mux_timed_func()
+ * @func: the new function
  *
  * Context: ftrace_lock held.
  */
@@ -127,13 +128,13 @@ void ftrace_mux_time_set_func(struct ftrace_mux_combo *combo, unsigned int n, ft
 }
 
 /**
- * ftrace_mux_time_sum - how long a call of a combination took until now
+ * ftrace_mux_time_sum - the time of a call of a combination, of all CPUs
  * @combo: the combination, whose time is measured
- * @n: the call
+ * @n: index of the call in its @calls
  *
  * Context: ftrace_lock held.
  *
- * Return: the sum of all CPUs.
+ * Return: the sums; calls in progress may be missing.
  */
 struct ftrace_mux_time ftrace_mux_time_sum(const struct ftrace_mux_combo *combo, unsigned int n)
 {
@@ -144,7 +145,7 @@ struct ftrace_mux_time ftrace_mux_time_sum(const struct ftrace_mux_combo *combo,
 		const struct ftrace_mux_time *time = per_cpu_ptr(combo->timed[n].time, cpu);
 
 		sum.cycles += READ_ONCE(time->cycles);
-		sum.dropped += READ_ONCE(time->dropped);
+		sum.preempted += READ_ONCE(time->preempted);
 	}
 
 	return sum;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Function tracer multiplexer: how long callbacks take, see time.c */
+/* Function tracer multiplexer: measures the time of callbacks, see time.c */
 #ifndef _KERNEL_TRACE_MUX_TIME_H
 #define _KERNEL_TRACE_MUX_TIME_H
 
