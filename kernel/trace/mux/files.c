@@ -494,8 +494,8 @@ void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("function_tracers", TRACE_MODE_WRITE, parent, tr,
 			  &tracers_fops);
-	trace_create_file("function_tracers_limit", TRACE_MODE_WRITE, parent, tr,
-			  &ftrace_mux_limit_fops);
+	trace_create_file("function_tracers_limit", TRACE_MODE_WRITE, parent,
+			  tr ?: top_trace_array(), &ftrace_mux_limit_fops);
 	trace_create_file("function_tracers_stat",
 			  ftrace_mux_instance(tr) ? TRACE_MODE_READ : TRACE_MODE_WRITE,
 			  parent, tr, &ftrace_mux_stat_fops);

@@ -191,14 +191,9 @@ void ftrace_mux_limit_remove(struct trace_array *tr)
 
 /* The file */
 
-static struct trace_array *file_trace_array(struct file *file)
-{
-	return file_inode(file)->i_private ?: top_trace_array();
-}
-
 static ssize_t limit_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	struct trace_array *tr = file_trace_array(file);
+	struct trace_array *tr = file_inode(file)->i_private;
 	char buf[16];
 	int len;
 
@@ -209,7 +204,7 @@ static ssize_t limit_read(struct file *file, char __user *ubuf, size_t cnt, loff
 
 static ssize_t limit_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	struct trace_array *tr = file_trace_array(file);
+	struct trace_array *tr = file_inode(file)->i_private;
 	unsigned int limit;
 	int ret;
 
