@@ -73,8 +73,8 @@ struct ftrace_mux_time {
  * @waits_later: see ftrace_mux_wait_later()
  * @uncounted: some of its calls were not counted, see stat.c
  *
- * Protected by ftrace_lock, but for @missed. @tr and @waits_later are also set before the tracer is registered,
- * without the lock.
+ * Protected by ftrace_lock, but for @missed. @tr and @waits_later are also set before the tracer is
+ * registered, without the lock.
  */
 struct ftrace_mux_tracer {
 	struct list_head	node;
@@ -99,8 +99,8 @@ struct ftrace_mux_tracer {
 /**
  * struct ftrace_mux_call - a call that a combination of tracers makes
  * @func: the function that is called, an ftrace_func_t; may change
- * @arg: its third argument: the ops of the tracer if @func is a callback; else what @func takes, such
- *	as a struct fgraph_set (ftrace_graph_set_func()) or a struct ftrace_mux_timed_call (time.c)
+ * @arg: its third argument: the ops of the tracer if @func is a callback; else what @func takes,
+ *	such as a struct fgraph_set (ftrace_graph_set_func()) or a struct ftrace_mux_timed_call
  */
 struct ftrace_mux_call {
 	void	(*func)(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,

@@ -3,8 +3,8 @@
  * Function tracer multiplexer: switches off tracers that take more time than function_tracers_limit
  * allows.
  *
- * Each instance has a limit, in percent of one CPU, for the function tracer, the graph tracer and, in
- * the top directory, the profiler, each by itself. While an instance has a limit, stat.c measures
+ * Each instance has a limit, in percent of one CPU, for the function tracer, the graph tracer and,
+ * in the top directory, the profiler, each by itself. While an instance has a limit, stat.c measures
  * the time of calls. Once a second, a worker compares what each of these tracers has taken since
  * its last check with the limit. If it is more, nop becomes the current tracer, or
  * function_profile_enabled becomes 0. The buffer is kept, and a line in it names the tracer.
@@ -62,8 +62,8 @@ static bool is_limited(const struct ftrace_ops *ops, struct trace_array *tr)
 }
 
 /*
- * What a tracer has taken since this was called the last time, in percent of a CPU. @elapsed: cycles
- * since then.
+ * What a tracer has taken since this was called the last time, in percent of a CPU. @elapsed:
+ * cycles since then.
  */
 static u64 take_share(struct ftrace_ops *ops, s64 elapsed)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracer multiplexer: counts the calls of each tracer, and shows them and their time in the
- * file function_tracers_stat.
+ * Function tracer multiplexer: counts the calls of each tracer, and shows them and their time in
+ * the file function_tracers_stat.
  *
  * While calls are counted, each combination of tracers has a per-CPU count of how often its calls
  * are made. The calls of a tracer are the sum of the counts of all combinations with it, also of
@@ -504,8 +504,8 @@ static u64 used_cycles(u64 calls, const struct ftrace_mux_time *time)
 }
 
 /*
- * The cycles since counting has started tell how long one is. Returns false if the counter of cycles
- * has been reset, as when the machine was suspended.
+ * The cycles since counting has started tell how long one is. Returns false if the counter of
+ * cycles has been reset, as when the machine was suspended.
  */
 static bool cycles_to_ns(u64 cycles, u64 *ns)
 {
@@ -519,7 +519,7 @@ static bool cycles_to_ns(u64 cycles, u64 *ns)
 	return true;
 }
 
-/* The time of a call, and the share of a CPU that the calls have taken, in the @ns that they are of */
+/* The time of a call, and the share of a CPU that calls have taken. @ns: since they are counted */
 static void show_time(struct seq_file *m, u64 calls, const struct ftrace_mux_time *time, u64 ns)
 {
 	u64 used, permille;

@@ -36,9 +36,10 @@ static notrace __kprobes void ftrace_mux_timed_func(unsigned long ip, unsigned l
 	const struct ftrace_mux_timed_call *timed = (const void *)op;
 	/* A callback never sleeps: only preemption can switch to another task, or move this one */
 	unsigned long nivcsw = READ_ONCE(current->nivcsw);
+	ftrace_func_t func = READ_ONCE(timed->call.func);
 	cycles_t cycles = get_cycles();
 
-	READ_ONCE(timed->call.func)(ip, parent_ip, timed->call.arg, fregs);
+	func(ip, parent_ip, timed->call.arg, fregs);
 
 	cycles = get_cycles() - cycles;
 	if (likely(READ_ONCE(current->nivcsw) == nivcsw))
