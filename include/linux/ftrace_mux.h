@@ -9,7 +9,6 @@
 #ifndef _LINUX_FTRACE_MUX_H
 #define _LINUX_FTRACE_MUX_H
 
-#include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/types.h>
 
@@ -85,7 +84,7 @@ struct ftrace_mux_tracer {
 	struct ftrace_mux_time	time;
 	u64			since;
 	u64			checked;
-	atomic_long_t		missed;
+	atomic_t		missed;
 	u32			nr : 24;
 	u8			id;
 	u32			name_hash : 24;

@@ -235,9 +235,9 @@ void ftrace_mux_stat_free(struct ftrace_mux_combo *combo)
 /* Tracers */
 
 /* The guard against recursion is one for all graph tracers */
-static unsigned long graph_missed(void)
+static unsigned int graph_missed(void)
 {
-	return ftrace_mux_graph_ops ? atomic_long_read(&ftrace_mux_graph_ops->mux.missed) : 0;
+	return ftrace_mux_graph_ops ? atomic_read(&ftrace_mux_graph_ops->mux.missed) : 0;
 }
 
 /**
@@ -257,7 +257,7 @@ void ftrace_mux_stat_register(struct ftrace_ops *ops)
 	ops->mux.time = (struct ftrace_mux_time){ };
 	ops->mux.checked = 0;
 	/* A graph tracer has what all of them had missed before */
-	atomic_long_set(&ops->mux.missed, ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() : 0);
+	atomic_set(&ops->mux.missed, ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() : 0);
 	/* Not before there is a clock (ftrace=) */
 	ops->mux.since = counting() ? ktime_get_ns() : 0;
 	ops->mux.uncounted = !ftrace_mux_enabled;
@@ -562,9 +562,9 @@ u64 ftrace_mux_stat_used(const struct ftrace_ops *ops)
 	return used_cycles(calls, &time);
 }
 
-static unsigned long missed(const struct ftrace_ops *ops)
+static unsigned int missed(const struct ftrace_ops *ops)
 {
-	unsigned long missed = atomic_long_read(&ops->mux.missed);
+	unsigned int missed = atomic_read(&ops->mux.missed);
 
 	return ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() - missed : missed;
 }
@@ -588,7 +588,7 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct
 	} else {
 		seq_printf(m, "%15s %12s %8s %6s", "-", "-", "-", "-");
 	}
-	seq_printf(m, " %8lu", missed(ops));
+	seq_printf(m, " %8u", missed(ops));
 	ftrace_describe(ops, m);
 	seq_putc(m, '\n');
 }
