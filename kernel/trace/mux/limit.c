@@ -5,8 +5,8 @@
  *
  * Each instance has a limit, in percent of one CPU, for the function tracer, the graph tracer and,
  * in the top directory, the profiler, each by itself. While an instance has a limit, stat.c
- * measures the time of calls. Once a second, a worker compares what each of these tracers has taken since
- * its last check with the limit. If it is more, nop becomes the current tracer, or
+ * measures the time of calls. Once a second, a worker compares what each of these tracers has taken
+ * since its last check with the limit. If it is more, nop becomes the current tracer, or
  * function_profile_enabled becomes 0. The buffer is kept, and a line in it names the tracer.
  *
  * Only the entries of functions are measured for graph tracers, of which the profiler is one.
