@@ -50,6 +50,16 @@ struct ftrace_mux_time {
 };
 
 /**
+ * struct ftrace_mux_usage - how often a tracer was called
+ * @calls: number of calls
+ * @time: how long they took, if that was measured
+ */
+struct ftrace_mux_usage {
+	u64			calls;
+	struct ftrace_mux_time	time;
+};
+
+/**
  * struct ftrace_mux_tracer - data of the multiplexer in a struct ftrace_ops
  * @node: link in the list of registered tracers, in order of registration
  * @tr: trace instance whose files show the tracer, NULL for the top instance
@@ -57,9 +67,8 @@ struct ftrace_mux_time {
  * @seq: number of this registration, never used twice; 0 if not registered
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
- * @calls: how often it was called by combinations that have been freed, since calls are counted or
+ * @usage: how often it was called by combinations that have been freed, since calls are counted or
  *	it was registered, see stat.c
- * @time: how long these calls took, if that was measured
  * @since: when it was registered, in ns; 0 if calls were not counted then
  * @checked: ftrace_mux_stat_used() when limit.c looked the last time
  * @missed: how many calls it has missed since it was registered, see ftrace_missed(); for a graph
@@ -80,8 +89,7 @@ struct ftrace_mux_tracer {
 	struct trace_array	*tr;
 	struct ftrace_mux_filter *filter;
 	u64			seq;
-	u64			calls;
-	struct ftrace_mux_time	time;
+	struct ftrace_mux_usage	usage;
 	u64			since;
 	u64			checked;
 	atomic_t		missed;

@@ -141,7 +141,7 @@ static void check_limits(struct work_struct *work)
 }
 
 /* Leave out of the first check what tracers have taken before there was a limit */
-static void start_checks(struct trace_array *tr)
+static void leave_out_past(struct trace_array *tr)
 {
 	struct ftrace_ops *ops;
 
@@ -150,10 +150,6 @@ static void start_checks(struct trace_array *tr)
 	for_each_ftrace_mux_tracer(ops) {
 		if (is_limited(ops, tr))
 			ops->mux.checked = ftrace_mux_stat_used(ops);
-	}
-	if (!nr_limited++) {
-		last_check = get_cycles();
-		queue_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
 	}
 }
 
@@ -168,7 +164,11 @@ static int set_limit(struct trace_array *tr, unsigned int limit)
 		ret = ftrace_mux_stat_start_time();
 		if (ret)
 			return ret;
-		start_checks(tr);
+		leave_out_past(tr);
+		if (!nr_limited++) {
+			last_check = get_cycles();
+			queue_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
+		}
 	} else if (!limit && tr->mux_limit) {
 		if (!--nr_limited)
 			ftrace_mux_stat_stop_time();

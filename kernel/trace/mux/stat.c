@@ -104,10 +104,14 @@ static bool counts_for(const struct ftrace_mux_combo *combo, const struct ftrace
 	return combo->only_graph == ops || ftrace_mux_combo_has(combo, ops);
 }
 
+/* How often the calls of @combo were made since the mode has changed */
 static u64 sum_combo(const struct ftrace_mux_combo *combo)
 {
 	u64 sum = 0;
 	int cpu;
+
+	if (!combo->count || combo->generation != generation)
+		return 0;
 
 	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(*per_cpu_ptr(combo->count, cpu));
@@ -188,12 +192,16 @@ static unsigned int call_of(const struct ftrace_mux_combo *combo, const struct f
 	return n;
 }
 
-/* Add the time of the calls of a tracer that @combo has made */
-static void add_time(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops,
-		     struct ftrace_mux_time *sum)
+/* Add the calls of a tracer that @combo has made. @calls: sum_combo(@combo). */
+static void add_usage(struct ftrace_mux_usage *sum, const struct ftrace_mux_combo *combo, u64 calls,
+		      const struct ftrace_ops *ops)
 {
 	struct ftrace_mux_time time;
 
+	if (!calls || !counts_for(combo, ops))
+		return;
+
+	sum->calls += calls;
 	if (!combo->timed)
 		return;
 
@@ -202,8 +210,8 @@ static void add_time(const struct ftrace_mux_combo *combo, const struct ftrace_o
 	if (combo->graph_set && ops->flags & FTRACE_OPS_FL_SUBOP)
 		time.cycles /= combo->graph_set->nr;
 
-	sum->cycles += time.cycles;
-	sum->preempted += time.preempted;
+	sum->time.cycles += time.cycles;
+	sum->time.preempted += time.preempted;
 }
 
 /**
@@ -214,20 +222,13 @@ static void add_time(const struct ftrace_mux_combo *combo, const struct ftrace_o
  */
 void ftrace_mux_stat_free(struct ftrace_mux_combo *combo)
 {
+	u64 calls = sum_combo(combo);
 	struct ftrace_ops *ops;
-	u64 count;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (combo->count && combo->generation == generation) {
-		count = sum_combo(combo);
-		for_each_ftrace_mux_tracer(ops) {
-			if (!counts_for(combo, ops))
-				continue;
-			ops->mux.calls += count;
-			add_time(combo, ops, &ops->mux.time);
-		}
-	}
+	for_each_ftrace_mux_tracer(ops)
+		add_usage(&ops->mux.usage, combo, calls, ops);
 	ftrace_mux_time_free(combo);
 	free_percpu(combo->count);
 }
@@ -253,8 +254,7 @@ void ftrace_mux_stat_register(struct ftrace_ops *ops)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	ops->mux.calls = 0;
-	ops->mux.time = (struct ftrace_mux_time){ };
+	ops->mux.usage = (struct ftrace_mux_usage){ };
 	ops->mux.checked = 0;
 	/* A graph tracer has what all of them had missed before */
 	atomic_set(&ops->mux.missed, ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() : 0);
@@ -378,8 +378,7 @@ static int change_mode(enum stat_mode new_mode)
 		started_cycles = get_cycles();
 		uncounted_seq = U64_MAX;
 		for_each_ftrace_mux_tracer(ops) {
-			ops->mux.calls = 0;
-			ops->mux.time = (struct ftrace_mux_time){ };
+			ops->mux.usage = (struct ftrace_mux_usage){ };
 			ops->mux.uncounted = !ftrace_mux_enabled;
 		}
 		uncount_list_functions();
@@ -472,33 +471,30 @@ void ftrace_mux_stat_stop_time(void)
 
 /* What the line of a tracer shows */
 struct tracer_stat {
-	u64			calls;
-	struct ftrace_mux_time	time;
+	struct ftrace_mux_usage	usage;
 	unsigned long		functions;
 };
 
 static void add_combo(struct tracer_stat *stats, const struct ftrace_mux_combo *combo)
 {
-	u64 calls = combo->count && combo->generation == generation ? sum_combo(combo) : 0;
 	unsigned long users = ftrace_mux_combo_users(combo);
+	u64 calls = sum_combo(combo);
 	struct ftrace_ops *ops;
 	unsigned int n = 0;
 
 	for_each_ftrace_mux_tracer(ops) {
 		if (users && ftrace_mux_combo_calls(combo, ops))
 			stats[n].functions += users;
-		if (calls && counts_for(combo, ops)) {
-			stats[n].calls += calls;
-			add_time(combo, ops, &stats[n].time);
-		}
+		add_usage(&stats[n].usage, combo, calls, ops);
 		n++;
 	}
 }
 
 /* How many cycles calls took, if those that were not measured took as many as the others */
-static u64 used_cycles(u64 calls, const struct ftrace_mux_time *time)
+static u64 used_cycles(const struct ftrace_mux_usage *usage)
 {
-	u64 measured = calls - min(calls, time->preempted);
+	const struct ftrace_mux_time *time = &usage->time;
+	u64 measured = usage->calls - min(usage->calls, time->preempted);
 
 	return time->cycles + time->preempted * div64_u64(time->cycles, max(measured, 1ULL));
 }
@@ -520,18 +516,18 @@ static bool cycles_to_ns(u64 cycles, u64 *ns)
 }
 
 /* The time of a call, and the share of a CPU that calls have taken. @ns: since they are counted */
-static void show_time(struct seq_file *m, u64 calls, const struct ftrace_mux_time *time, u64 ns)
+static void show_time(struct seq_file *m, const struct ftrace_mux_usage *usage, u64 ns)
 {
 	u64 used, permille;
 
-	if (mode != STAT_TIME || !cycles_to_ns(used_cycles(calls, time), &used)) {
+	if (mode != STAT_TIME || !cycles_to_ns(used_cycles(usage), &used)) {
 		seq_printf(m, " %8s %6s", "-", "-");
 		return;
 	}
 
 	permille = mul_u64_u64_div_u64(used, 1000, ns);
-	seq_printf(m, " %8llu %4llu.%llu", div64_u64(used, max(calls, 1ULL)), permille / 10,
-		   permille % 10);
+	seq_printf(m, " %8llu %4llu.%llu", div64_u64(used, max(usage->calls, 1ULL)),
+		   permille / 10, permille % 10);
 }
 
 /**
@@ -545,21 +541,17 @@ static void show_time(struct seq_file *m, u64 calls, const struct ftrace_mux_tim
  */
 u64 ftrace_mux_stat_used(const struct ftrace_ops *ops)
 {
-	struct ftrace_mux_time time = ops->mux.time;
+	struct ftrace_mux_usage usage = ops->mux.usage;
 	struct ftrace_mux_combo *combo;
-	u64 calls = ops->mux.calls;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (!combo->count || !counts_for(combo, ops))
-			continue;
-		calls += sum_combo(combo);
-		add_time(combo, ops, &time);
+		add_usage(&usage, combo, sum_combo(combo), ops);
 		cond_resched();
 	}
 
-	return used_cycles(calls, &time);
+	return used_cycles(&usage);
 }
 
 static unsigned int missed(const struct ftrace_ops *ops)
@@ -572,19 +564,15 @@ static unsigned int missed(const struct ftrace_ops *ops)
 static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct tracer_stat *stat)
 {
 	u64 ns = max(ktime_get_ns() - max(started, ops->mux.since), 1ULL);
-	struct ftrace_mux_time time = {
-		.cycles = stat->time.cycles + ops->mux.time.cycles,
-		.preempted = stat->time.preempted + ops->mux.time.preempted,
-	};
-	u64 calls = stat->calls + ops->mux.calls;
+	const struct ftrace_mux_usage *usage = &stat->usage;
 	char name[KSYM_SYMBOL_LEN];
 
 	seq_printf(m, "%-32s %-16s %9lu ", ftrace_mux_name(ops, name, sizeof(name)),
 		   ops->mux.tr ? ops->mux.tr->name : "-", stat->functions);
 	if (counting() && !ops->mux.uncounted && !(ops->flags & FTRACE_OPS_FL_DIRECT)) {
-		seq_printf(m, "%15llu %12llu", calls,
-			   mul_u64_u64_div_u64(calls, NSEC_PER_SEC, ns));
-		show_time(m, calls, &time, ns);
+		seq_printf(m, "%15llu %12llu", usage->calls,
+			   mul_u64_u64_div_u64(usage->calls, NSEC_PER_SEC, ns));
+		show_time(m, usage, ns);
 	} else {
 		seq_printf(m, "%15s %12s %8s %6s", "-", "-", "-", "-");
 	}
@@ -610,6 +598,8 @@ static int stat_show(struct seq_file *m, void *v)
 	if (!stats)
 		return -ENOMEM;
 
+	for_each_ftrace_mux_tracer(ops)
+		stats[n++].usage = ops->mux.usage;
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
 		add_combo(stats, combo);
 		cond_resched();
@@ -618,6 +608,7 @@ static int stat_show(struct seq_file *m, void *v)
 	seq_printf(m, "# counting %d\n", mode);
 	seq_printf(m, "# %-30s %-16s %9s %15s %12s %8s %6s %8s %s\n", "tracer", "instance",
 		   "functions", "calls", "calls/s", "ns/call", "%cpu", "missed", "user");
+	n = 0;
 	for_each_ftrace_mux_tracer(ops) {
 		if (!tr || ops->mux.tr == tr)
 			show_tracer(m, ops, &stats[n]);
