@@ -29,8 +29,9 @@ help:
 #:               on the patched one: tables and plots in build/BASE/bench
 #:               (QUICK=1: only the cost of a call; T=gtsc: only the cost of trace
 #:               channels; T=record: only the cost of an event in the ring buffer and
-#:               of its writers; T=native: only the trampolines and the ring buffer, in
-#:               nanoseconds on this processor)
+#:               of its writers; T=stat: only that of function_tracers_stat;
+#:               T=native: only the trampolines and the ring buffer, in nanoseconds on
+#:               this processor)
 #:
 #:   guest       boot the kernel and run SCRIPT=file in it
 #:   shell       boot the kernel and open a shell in it

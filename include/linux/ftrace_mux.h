@@ -70,6 +70,7 @@ struct ftrace_mux_usage {
  * @usage: how often it was called by combinations that have been freed, since calls are counted or
  *	it was registered, see stat.c
  * @since: when it was registered, in ns; 0 if calls were not counted then
+ * @returns: fgraph_ret_time() when the above began, for a graph tracer
  * @checked: ftrace_mux_stat_used() when limit.c looked the last time
  * @missed: how many calls it has missed since it was registered, see ftrace_missed(); for a graph
  *	tracer: how many all of them had missed then
@@ -91,6 +92,7 @@ struct ftrace_mux_tracer {
 	u64			seq;
 	struct ftrace_mux_usage	usage;
 	u64			since;
+	struct ftrace_mux_time	returns;
 	u64			checked;
 	atomic_t		missed;
 	u32			nr : 24;

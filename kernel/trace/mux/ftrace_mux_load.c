@@ -20,6 +20,8 @@
  *	singles_run N		calls each of these N times
  *	singles_calls		the fewest and the most calls they have seen
  *	recursing 0|1		a tracer of mux_load_s99() that calls it
+ *	slow_return 0|1		a graph tracer of mux_load_s98() that takes 50 us when
+ *				it returns
  *	busy 0|1		a task that does not give up its CPU: no grace
  *				period of Tasks RCU ends
  *	system N		this many tracers on two functions that the
@@ -34,6 +36,7 @@
 #include <linux/cleanup.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kstrtox.h>
 #include <linux/kthread.h>
@@ -137,7 +140,7 @@ static struct mux_load_ops *ops[NR_OPS];
 static struct mux_load_single *singles[NR_SINGLES];
 static struct mux_load_single *systems[NR_SYSTEM];
 static struct mux_load_single *recursing;
-static unsigned int nr_ops, nr_singles, nr_systems, nr_recursing;
+static unsigned int nr_ops, nr_singles, nr_systems, nr_recursing, nr_slow_return;
 static atomic_long_t calls[NR_FUNCS];
 static atomic_long_t strays;
 
@@ -308,6 +311,50 @@ static void del_single(void)
 	destroy_single(singles[--nr_singles]);
 }
 
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+static notrace int slow_return_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+				     struct ftrace_regs *fregs)
+{
+	return 1;
+}
+
+static notrace void slow_return_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
+				       struct ftrace_regs *fregs)
+{
+	udelay(50);
+}
+
+static struct fgraph_ops slow_return;
+
+static int add_slow_return(void)
+{
+	int ret;
+
+	/* Linux 6.12 does not pass the registers */
+	slow_return.entryfunc = (void *)slow_return_entry;
+	slow_return.retfunc = (void *)slow_return_return;
+	ret = ftrace_set_filter_ip(&slow_return.ops, (unsigned long)mux_load_s98, 0, 1);
+	if (!ret)
+		ret = register_ftrace_graph(&slow_return);
+	if (ret)
+		ftrace_free_filter(&slow_return.ops);
+	else
+		nr_slow_return = 1;
+
+	return ret;
+}
+
+static void del_slow_return(void)
+{
+	unregister_ftrace_graph(&slow_return);
+	ftrace_free_filter(&slow_return.ops);
+	nr_slow_return = 0;
+}
+#else
+static int add_slow_return(void) { return -EOPNOTSUPP; }
+static void del_slow_return(void) { }
+#endif
+
 static void del_recursing(void)
 {
 	destroy_single(recursing);
@@ -399,6 +446,18 @@ static const struct kernel_param_ops recursing_param = {
 };
 module_param_cb(recursing, &recursing_param, &nr_recursing, 0644);
 MODULE_PARM_DESC(recursing, "Number of tracers of mux_load_s99() that call it");
+
+static int set_slow_return(const char *val, const struct kernel_param *kp)
+{
+	return set_nr(val, &nr_slow_return, 1, add_slow_return, del_slow_return);
+}
+
+static const struct kernel_param_ops slow_return_param = {
+	.set = set_slow_return,
+	.get = param_get_uint,
+};
+module_param_cb(slow_return, &slow_return_param, &nr_slow_return, 0644);
+MODULE_PARM_DESC(slow_return, "Number of graph tracers of mux_load_s98() that are slow to return");
 
 static int get_strays(char *buf, const struct kernel_param *kp)
 {
@@ -764,6 +823,8 @@ static void __exit mux_load_exit(void)
 		del_system();
 	if (nr_recursing)
 		del_recursing();
+	if (nr_slow_return)
+		del_slow_return();
 	ftrace_mux_stop_checks();
 }
 

@@ -9,8 +9,6 @@
  * since its last check with the limit. If it is more, nop becomes the current tracer, or
  * function_profile_enabled becomes 0. The buffer is kept, and a line in it names the tracer.
  *
- * Only the entries of functions are measured for graph tracers, of which the profiler is one.
- *
  * trace_types_lock protects what is here, and is taken before ftrace_profile_lock and ftrace_lock.
  * Limits are also read without it.
  */

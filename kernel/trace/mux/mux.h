@@ -192,13 +192,13 @@ void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
 extern const struct file_operations ftrace_mux_info_fops;
 void ftrace_mux_limit_remove(struct trace_array *tr);
+extern const struct file_operations ftrace_mux_stat_fops;
+extern const struct file_operations ftrace_mux_limit_fops;
 #ifdef CONFIG_FUNCTION_PROFILER
 bool ftrace_profile_stop(void);
 #else
 static inline bool ftrace_profile_stop(void) { return false; }
 #endif
-extern const struct file_operations ftrace_mux_stat_fops;
-extern const struct file_operations ftrace_mux_limit_fops;
 
 /* Whether the writes to an open file are the multiplexer's */
 static inline bool ftrace_mux_writes(struct ftrace_iterator *iter)
@@ -314,4 +314,20 @@ static inline void ftrace_mux_create_files(struct trace_array *tr,
 					   struct dentry *parent) { }
 #endif /* CONFIG_DYNAMIC_FTRACE */
 #endif /* CONFIG_FTRACE_MUX */
+
+/* pids.c: the PID filter of the profiler */
+
+#if defined(CONFIG_FTRACE_MUX) && defined(CONFIG_FUNCTION_PROFILER)
+void ftrace_mux_own_pids(struct ftrace_ops *ops);
+struct trace_array *ftrace_mux_pids(struct trace_array *tr);
+struct trace_array *ftrace_mux_profiler_pids(struct trace_array *tr);
+#else
+static inline void ftrace_mux_own_pids(struct ftrace_ops *ops) { }
+static inline struct trace_array *ftrace_mux_pids(struct trace_array *tr) { return tr; }
+static inline struct trace_array *ftrace_mux_profiler_pids(struct trace_array *tr)
+{
+	return NULL;
+}
+#endif
+
 #endif /* _KERNEL_TRACE_FTRACE_MUX_H */

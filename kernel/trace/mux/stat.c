@@ -205,7 +205,7 @@ static void add_usage(struct ftrace_mux_usage *sum, const struct ftrace_mux_comb
 	if (!combo->timed)
 		return;
 
-	time = ftrace_mux_time_sum(combo, call_of(combo, ops));
+	time = ftrace_mux_time_call(combo, call_of(combo, ops));
 	/* One call for several graph tracers: each has taken an equal share */
 	if (combo->graph_set && ops->flags & FTRACE_OPS_FL_SUBOP)
 		time.cycles /= combo->graph_set->nr;
@@ -235,6 +235,39 @@ void ftrace_mux_stat_free(struct ftrace_mux_combo *combo)
 
 /* Tracers */
 
+/* The return of functions that a graph tracer traces: fgraph.c measures the time of its retfunc */
+
+static struct fgraph_ops *graph_tracer(struct ftrace_ops *ops)
+{
+	return ops->flags & FTRACE_OPS_FL_SUBOP ? container_of(ops, struct fgraph_ops, ops) : NULL;
+}
+
+/* @timed: whether to measure, from now on */
+static void time_returns(struct ftrace_ops *ops, bool timed)
+{
+	struct fgraph_ops *gops = graph_tracer(ops);
+
+	if (!gops)
+		return;
+
+	ops->mux.returns = fgraph_ret_time(gops);
+	fgraph_time_retfunc(gops, timed);
+}
+
+/* Add the time of returns since time_returns() */
+static void add_returns(struct ftrace_mux_usage *sum, struct ftrace_ops *ops)
+{
+	struct fgraph_ops *gops = graph_tracer(ops);
+	struct ftrace_mux_time time;
+
+	if (!gops)
+		return;
+
+	time = fgraph_ret_time(gops);
+	sum->time.cycles += time.cycles - ops->mux.returns.cycles;
+	sum->time.preempted += time.preempted - ops->mux.returns.preempted;
+}
+
 /* The guard against recursion is one for all graph tracers */
 static unsigned int graph_missed(void)
 {
@@ -256,6 +289,7 @@ void ftrace_mux_stat_register(struct ftrace_ops *ops)
 
 	ops->mux.usage = (struct ftrace_mux_usage){ };
 	ops->mux.checked = 0;
+	time_returns(ops, mode == STAT_TIME);
 	/* A graph tracer has what all of them had missed before */
 	atomic_set(&ops->mux.missed, ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() : 0);
 	/* Not before there is a clock (ftrace=) */
@@ -280,6 +314,8 @@ void ftrace_mux_stat_unregister(struct ftrace_ops *ops)
 
 	lockdep_assert_held(&ftrace_lock);
 
+	/* The owner of a graph tracer may look at its retfunc */
+	time_returns(ops, false);
 	if (!counting())
 		return;
 
@@ -373,6 +409,8 @@ static int change_mode(enum stat_mode new_mode)
 
 	generation++;
 	mode = new_mode;
+	for_each_ftrace_mux_tracer(ops)
+		time_returns(ops, mode == STAT_TIME);
 	if (counting()) {
 		started = ktime_get_ns();
 		started_cycles = get_cycles();
@@ -539,7 +577,7 @@ static void show_time(struct seq_file *m, const struct ftrace_mux_usage *usage, 
  * Return: the time in units of get_cycles(), since it is measured, or since the tracer was
  * registered, if that was later. Calls that are not counted are not in it.
  */
-u64 ftrace_mux_stat_used(const struct ftrace_ops *ops)
+u64 ftrace_mux_stat_used(struct ftrace_ops *ops)
 {
 	struct ftrace_mux_usage usage = ops->mux.usage;
 	struct ftrace_mux_combo *combo;
@@ -550,15 +588,19 @@ u64 ftrace_mux_stat_used(const struct ftrace_ops *ops)
 		add_usage(&usage, combo, sum_combo(combo), ops);
 		cond_resched();
 	}
+	add_returns(&usage, ops);
 
 	return used_cycles(&usage);
 }
 
-static unsigned int missed(const struct ftrace_ops *ops)
+static unsigned long missed(struct ftrace_ops *ops)
 {
 	unsigned int missed = atomic_read(&ops->mux.missed);
 
-	return ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() - missed : missed;
+	if (ops->flags & FTRACE_OPS_FL_SUBOP)
+		missed = graph_missed() - missed;
+
+	return missed + (ops->nr_missed ? ops->nr_missed(ops) : 0);
 }
 
 static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct tracer_stat *stat)
@@ -576,7 +618,7 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct
 	} else {
 		seq_printf(m, "%15s %12s %8s %6s", "-", "-", "-", "-");
 	}
-	seq_printf(m, " %8u", missed(ops));
+	seq_printf(m, " %8lu", missed(ops));
 	ftrace_describe(ops, m);
 	seq_putc(m, '\n');
 }
@@ -598,8 +640,10 @@ static int stat_show(struct seq_file *m, void *v)
 	if (!stats)
 		return -ENOMEM;
 
-	for_each_ftrace_mux_tracer(ops)
-		stats[n++].usage = ops->mux.usage;
+	for_each_ftrace_mux_tracer(ops) {
+		stats[n].usage = ops->mux.usage;
+		add_returns(&stats[n++].usage, ops);
+	}
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
 		add_combo(stats, combo);
 		cond_resched();

@@ -4,17 +4,15 @@
  *
  * While the time is measured, each struct ftrace_mux_call of a combination calls
  * ftrace_mux_timed_func(). That calls the original function, and adds the elapsed cycles to a
- * per-CPU sum. The architecture cannot tell such a call from another.
+ * per-CPU sum. The architecture cannot tell such a call from another. In the same way, fgraph.c
+ * measures the calls of graph tracers at the return of functions.
  *
  * The time of a call includes interrupts during the callback, and the tracers that they call. If
  * the task was preempted during the callback, the time is dropped, and the call counted apart.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kprobes.h>
-#include <linux/percpu.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/timex.h>
 
 #include "time.h"
 
@@ -34,18 +32,11 @@ static notrace __kprobes void ftrace_mux_timed_func(unsigned long ip, unsigned l
 						    struct ftrace_regs *fregs)
 {
 	const struct ftrace_mux_timed_call *timed = (const void *)op;
-	/* A callback never sleeps: only preemption can switch to another task, or move this one */
-	unsigned long nivcsw = READ_ONCE(current->nivcsw);
 	ftrace_func_t func = READ_ONCE(timed->call.func);
-	cycles_t cycles = get_cycles();
+	struct ftrace_mux_timer timer = ftrace_mux_timer_start();
 
 	func(ip, parent_ip, timed->call.arg, fregs);
-
-	cycles = get_cycles() - cycles;
-	if (likely(READ_ONCE(current->nivcsw) == nivcsw))
-		this_cpu_add(timed->time->cycles, cycles);
-	else
-		this_cpu_inc(timed->time->preempted);
+	ftrace_mux_timer_stop(timer, timed->time);
 }
 
 /**
@@ -129,7 +120,30 @@ void ftrace_mux_time_set_func(struct ftrace_mux_combo *combo, unsigned int n, ft
 }
 
 /**
- * ftrace_mux_time_sum - the time of a call of a combination, of all CPUs
+ * ftrace_mux_time_sum - add up the time on all CPUs
+ * @time: to be added up; CPUs may be adding to it
+ *
+ * Context: any.
+ *
+ * Return: the sums.
+ */
+struct ftrace_mux_time ftrace_mux_time_sum(const struct ftrace_mux_time __percpu *time)
+{
+	struct ftrace_mux_time sum = { };
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct ftrace_mux_time *this = per_cpu_ptr(time, cpu);
+
+		sum.cycles += READ_ONCE(this->cycles);
+		sum.preempted += READ_ONCE(this->preempted);
+	}
+
+	return sum;
+}
+
+/**
+ * ftrace_mux_time_call - the time of a call of a combination
  * @combo: the combination, whose time is measured
  * @n: index of the call in its @calls
  *
@@ -137,17 +151,7 @@ void ftrace_mux_time_set_func(struct ftrace_mux_combo *combo, unsigned int n, ft
  *
  * Return: the sums; calls in progress may be missing.
  */
-struct ftrace_mux_time ftrace_mux_time_sum(const struct ftrace_mux_combo *combo, unsigned int n)
+struct ftrace_mux_time ftrace_mux_time_call(const struct ftrace_mux_combo *combo, unsigned int n)
 {
-	struct ftrace_mux_time sum = { };
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		const struct ftrace_mux_time *time = per_cpu_ptr(combo->timed[n].time, cpu);
-
-		sum.cycles += READ_ONCE(time->cycles);
-		sum.preempted += READ_ONCE(time->preempted);
-	}
-
-	return sum;
+	return ftrace_mux_time_sum(combo->timed[n].time);
 }

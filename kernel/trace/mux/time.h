@@ -4,13 +4,61 @@
 #define _KERNEL_TRACE_MUX_TIME_H
 
 #include <linux/ftrace.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/timex.h>
 
 struct ftrace_mux_combo;
+
+#ifdef CONFIG_FTRACE_MUX
+
+/* A call whose time is being measured */
+struct ftrace_mux_timer {
+	unsigned long	nivcsw;
+	cycles_t	start;
+};
+
+static __always_inline struct ftrace_mux_timer ftrace_mux_timer_start(void)
+{
+	/* A callback never sleeps: only preemption can switch to another task, or move this one */
+	return (struct ftrace_mux_timer) {
+		.nivcsw = READ_ONCE(current->nivcsw),
+		.start = get_cycles(),
+	};
+}
+
+/* Add the time of the call to that of this CPU in @time */
+static __always_inline void ftrace_mux_timer_stop(struct ftrace_mux_timer timer,
+						  struct ftrace_mux_time __percpu *time)
+{
+	cycles_t cycles = get_cycles() - timer.start;
+
+	if (likely(READ_ONCE(current->nivcsw) == timer.nivcsw))
+		this_cpu_add(time->cycles, cycles);
+	else
+		this_cpu_inc(time->preempted);
+}
+
+struct ftrace_mux_time ftrace_mux_time_sum(const struct ftrace_mux_time __percpu *time);
 
 int ftrace_mux_time_init(struct ftrace_mux_combo *combo);
 void ftrace_mux_time_cancel(struct ftrace_mux_combo *combo);
 void ftrace_mux_time_free(struct ftrace_mux_combo *combo);
 void ftrace_mux_time_set_func(struct ftrace_mux_combo *combo, unsigned int n, ftrace_func_t func);
-struct ftrace_mux_time ftrace_mux_time_sum(const struct ftrace_mux_combo *combo, unsigned int n);
+struct ftrace_mux_time ftrace_mux_time_call(const struct ftrace_mux_combo *combo, unsigned int n);
 
+/* fgraph.c: the same for the calls at the return of functions */
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+void fgraph_time_retfunc(struct fgraph_ops *gops, bool timed);
+struct ftrace_mux_time fgraph_ret_time(const struct fgraph_ops *gops);
+#else
+static inline void fgraph_time_retfunc(struct fgraph_ops *gops, bool timed) { }
+static inline struct ftrace_mux_time fgraph_ret_time(const struct fgraph_ops *gops)
+{
+	return (struct ftrace_mux_time){ };
+}
+#endif
+
+#endif /* CONFIG_FTRACE_MUX */
 #endif /* _KERNEL_TRACE_MUX_TIME_H */
