@@ -52,11 +52,13 @@ struct ftrace_mux_time {
 /**
  * struct ftrace_mux_usage - how often a tracer was called
  * @calls: number of calls
- * @time: how long they took, if that was measured
+ * @time: how long they took, if that was measured; for a graph tracer, at the entry of functions
+ * @return_cycles: how long the calls of a graph tracer at the return of functions took
  */
 struct ftrace_mux_usage {
 	u64			calls;
 	struct ftrace_mux_time	time;
+	u64			return_cycles;
 };
 
 /**
@@ -70,8 +72,8 @@ struct ftrace_mux_usage {
  * @usage: how often it was called by combinations that have been freed, since calls are counted or
  *	it was registered, see stat.c
  * @since: when it was registered, in ns; 0 if calls were not counted then
- * @returns: fgraph_ret_time() when the above began, for a graph tracer
- * @checked: ftrace_mux_stat_used() when limit.c looked the last time
+ * @returns: the cycles of fgraph_read_ret_time() when the above began, for a graph tracer
+ * @checked_cycles: ftrace_mux_stat_cycles() when limit.c looked the last time
  * @missed: how many calls it has missed since it was registered, see ftrace_missed(); for a graph
  *	tracer: how many all of them had missed then
  * @id: ID of the tracer plus one; 0 if it has none
@@ -92,8 +94,8 @@ struct ftrace_mux_tracer {
 	u64			seq;
 	struct ftrace_mux_usage	usage;
 	u64			since;
-	struct ftrace_mux_time	returns;
-	u64			checked;
+	u64			returns;
+	u64			checked_cycles;
 	atomic_t		missed;
 	u32			nr : 24;
 	u8			id;

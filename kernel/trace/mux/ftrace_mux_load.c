@@ -42,6 +42,7 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -311,7 +312,6 @@ static void del_single(void)
 	destroy_single(singles[--nr_singles]);
 }
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
 static notrace int slow_return_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 				     struct ftrace_regs *fregs)
 {
@@ -321,6 +321,7 @@ static notrace int slow_return_entry(struct ftrace_graph_ent *trace, struct fgra
 static notrace void slow_return_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
 				       struct ftrace_regs *fregs)
 {
+	/* It is not a place to sleep */
 	udelay(50);
 }
 
@@ -348,12 +349,10 @@ static void del_slow_return(void)
 {
 	unregister_ftrace_graph(&slow_return);
 	ftrace_free_filter(&slow_return.ops);
+	/* On Linux 6.12, a task may be preempted in slow_return_return() */
+	synchronize_rcu_tasks();
 	nr_slow_return = 0;
 }
-#else
-static int add_slow_return(void) { return -EOPNOTSUPP; }
-static void del_slow_return(void) { }
-#endif
 
 static void del_recursing(void)
 {

@@ -41,17 +41,12 @@ static bool is_function_tracer(const struct tracer *tracer)
 	return !strcmp(tracer->name, "function") || !strcmp(tracer->name, "function_graph");
 }
 
-static bool is_profiler(const struct ftrace_ops *ops)
-{
-	return ops->mux.filter;
-}
-
 /* Does the limit of @tr apply to @ops? */
 static bool is_limited(const struct ftrace_ops *ops, struct trace_array *tr)
 {
 	if (ops->mux.tr != ftrace_mux_instance(tr))
 		return false;
-	if (is_profiler(ops))
+	if (ftrace_mux_is_profiler(ops))
 		return true;
 	if (!is_function_tracer(tr->current_trace))
 		return false;
@@ -60,16 +55,16 @@ static bool is_limited(const struct ftrace_ops *ops, struct trace_array *tr)
 }
 
 /*
- * What a tracer has taken since this was called the last time, in percent of a CPU. @elapsed:
- * cycles since then.
+ * What a tracer has taken since the last check, in percent of a CPU. @elapsed: cycles since then,
+ * also if the tracer was registered later. Its share is too low then.
  */
-static u64 take_share(struct ftrace_ops *ops, s64 elapsed)
+static u64 share_since_check(struct ftrace_ops *ops, s64 elapsed)
 {
-	u64 used = ftrace_mux_stat_used(ops);
+	u64 used = ftrace_mux_stat_cycles(ops);
 	/* Less if counting has started again */
-	u64 before = min(ops->mux.checked, used);
+	u64 before = min(ops->mux.checked_cycles, used);
 
-	ops->mux.checked = used;
+	ops->mux.checked_cycles = used;
 	/* The counter of cycles is reset when the machine is suspended */
 	if (elapsed <= 0)
 		return 0;
@@ -94,17 +89,17 @@ static void report(struct trace_array *tr, const char *name, u64 share)
 static void check_instance(struct trace_array *tr, s64 elapsed)
 {
 	u64 share, tracer_share = 0, profiler_share = 0;
-	const char *name = tr->current_trace->name;
+	const char *name = tr->current_trace->name;	/* before it becomes nop */
 	struct ftrace_ops *ops;
 
 	scoped_guard(mutex, &ftrace_lock) {
 		for_each_ftrace_mux_tracer(ops) {
 			if (!is_limited(ops, tr))
 				continue;
-			share = take_share(ops, elapsed);
+			share = share_since_check(ops, elapsed);
 			if (share <= tr->mux_limit)
 				continue;
-			if (is_profiler(ops))
+			if (ftrace_mux_is_profiler(ops))
 				profiler_share = share;
 			else
 				tracer_share = share;
@@ -147,7 +142,7 @@ static void leave_out_past(struct trace_array *tr)
 
 	for_each_ftrace_mux_tracer(ops) {
 		if (is_limited(ops, tr))
-			ops->mux.checked = ftrace_mux_stat_used(ops);
+			ops->mux.checked_cycles = ftrace_mux_stat_cycles(ops);
 	}
 }
 

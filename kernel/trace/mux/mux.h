@@ -149,6 +149,12 @@ static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
 	return tr && tr->ops != &global_ops ? tr : NULL;
 }
 
+/* Only the profiler has a mux.filter */
+static inline bool ftrace_mux_is_profiler(const struct ftrace_ops *ops)
+{
+	return ops->mux.filter;
+}
+
 /* Say which instance a tracer of the kernel works for, before it is registered */
 static inline void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_array *tr)
 {
@@ -318,13 +324,19 @@ static inline void ftrace_mux_create_files(struct trace_array *tr,
 /* pids.c: the PID filter of the profiler */
 
 #if defined(CONFIG_FTRACE_MUX) && defined(CONFIG_FUNCTION_PROFILER)
-void ftrace_mux_own_pids(struct ftrace_ops *ops);
-struct trace_array *ftrace_mux_pids(struct trace_array *tr);
-struct trace_array *ftrace_mux_profiler_pids(struct trace_array *tr);
+void ftrace_mux_init_profiler_pids(struct ftrace_ops *ops);
+struct trace_array *ftrace_mux_pid_array(struct trace_array *tr);
+struct trace_array *ftrace_mux_profiler_array(struct trace_array *tr);
+struct trace_array *ftrace_mux_idle_profiler_array(struct trace_array *tr);
 #else
-static inline void ftrace_mux_own_pids(struct ftrace_ops *ops) { }
-static inline struct trace_array *ftrace_mux_pids(struct trace_array *tr) { return tr; }
-static inline struct trace_array *ftrace_mux_profiler_pids(struct trace_array *tr)
+static inline void ftrace_mux_init_profiler_pids(struct ftrace_ops *ops) { }
+static inline struct trace_array *ftrace_mux_pid_array(struct trace_array *tr) { return tr; }
+static inline struct trace_array *ftrace_mux_profiler_array(struct trace_array *tr)
+{
+	return NULL;
+}
+
+static inline struct trace_array *ftrace_mux_idle_profiler_array(struct trace_array *tr)
 {
 	return NULL;
 }

@@ -7,7 +7,8 @@
  * function tracer and the graph tracer, as they are without the multiplexer.
  *
  * ftrace keeps a PID filter in a struct trace_array. That of the profiler is in one that nothing
- * else uses: it is on no list, and has no buffer.
+ * else uses: it is on no list, and has no ring buffer. It has array_buffer.data because
+ * ftrace_ignore_pid is there.
  */
 #include <linux/cleanup.h>
 #include <linux/percpu.h>
@@ -15,35 +16,37 @@
 #include "../trace.h"
 #include "mux.h"
 
+/* 0 would trace the tasks with PID 0 */
 static DEFINE_PER_CPU(struct trace_array_cpu, profiler_cpu) = {
 	.ftrace_ignore_pid = FTRACE_PID_TRACE,
 };
 
-static struct trace_array profiler_array = {
-	.array_buffer.data = &profiler_cpu,
-};
+static struct trace_array profiler_array;
+static struct ftrace_ops *profiler;
 
 /**
- * ftrace_mux_own_pids - give the profiler a PID filter
+ * ftrace_mux_init_profiler_pids - give the profiler a PID filter
  * @ops: the profiler's
  *
  * Context: process context; @ops is not registered.
  */
-void ftrace_mux_own_pids(struct ftrace_ops *ops)
+void ftrace_mux_init_profiler_pids(struct ftrace_ops *ops)
 {
+	profiler = ops;
+	profiler_array.array_buffer.data = &profiler_cpu;
 	ops->private = &profiler_array;
 	ops->flags |= FTRACE_OPS_FL_PID;
 }
 
 /**
- * ftrace_mux_pids - the PID filter that the files of an instance are about
+ * ftrace_mux_pid_array - what has the PID filter that the files of an instance are about
  * @tr: the trace instance
  *
  * Context: process context, may sleep; takes ftrace_lock.
  *
- * Return: @tr, or what has the PID filter of the profiler.
+ * Return: @tr, or the array of the profiler, if the user has chosen the profiler.
  */
-struct trace_array *ftrace_mux_pids(struct trace_array *tr)
+struct trace_array *ftrace_mux_pid_array(struct trace_array *tr)
 {
 	struct ftrace_ops *def;
 
@@ -51,18 +54,37 @@ struct trace_array *ftrace_mux_pids(struct trace_array *tr)
 
 	def = ftrace_mux_get_default(tr);
 
-	return def && def->mux.chosen && def->private == &profiler_array ? &profiler_array : tr;
+	return def && def->mux.chosen && ftrace_mux_is_profiler(def) ? &profiler_array : tr;
 }
 
 /**
- * ftrace_mux_profiler_pids - the PID filter that has the same function-fork option as an instance
- * @tr: the trace instance, or what this function has returned
+ * ftrace_mux_profiler_array - what has the PID filter of the profiler, for the top instance
+ * @tr: a trace array
  *
  * Context: any.
  *
- * Return: what has the PID filter of the profiler, if @tr is the top instance; else NULL.
+ * Return: the array, NULL if @tr is not the top instance. It is NULL for the array of the profiler,
+ * too, which ends the recursion of ftrace_pid_follow_fork().
  */
-struct trace_array *ftrace_mux_profiler_pids(struct trace_array *tr)
+struct trace_array *ftrace_mux_profiler_array(struct trace_array *tr)
 {
 	return tr->ops == &global_ops ? &profiler_array : NULL;
+}
+
+/**
+ * ftrace_mux_idle_profiler_array - what has the PID filter of the profiler, if that is off
+ * @tr: a trace array
+ *
+ * While the profiler is off, nobody can choose it to clear its PID filter. So it is cleared with
+ * that of the top instance.
+ *
+ * Context: process context, may sleep; takes ftrace_lock.
+ *
+ * Return: the array, NULL if @tr is not the top instance, or the profiler is on.
+ */
+struct trace_array *ftrace_mux_idle_profiler_array(struct trace_array *tr)
+{
+	guard(mutex)(&ftrace_lock);
+
+	return profiler && !profiler->mux.seq ? ftrace_mux_profiler_array(tr) : NULL;
 }

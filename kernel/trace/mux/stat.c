@@ -16,8 +16,9 @@
  *  - calls of functions without an entry, which go through ftrace_ops_list_func()
  *  - calls of combinations for which there was no memory to count.
  *
- * A direct call has no number. Another tracer with such calls has none until counting starts again,
- * or it is registered again. If an entry or a combination cannot be had, no tracer has one.
+ * The file shows "-" instead of a number for a tracer that is called directly, and for one that
+ * some function has called in one of the other two ways since counting started or the tracer was
+ * registered. If an entry or a combination cannot be allocated, it shows "-" for all tracers.
  *
  * If there is no memory when counting stops, an entry goes on to lead to a combination that counts,
  * until its tracers change.
@@ -46,7 +47,7 @@
 /* Room for the line of a tracer */
 #define STAT_LINE	200
 
-/* What the file contains */
+/* The values of the file */
 enum stat_mode {
 	STAT_OFF,
 	STAT_COUNT,		/* count calls */
@@ -56,18 +57,21 @@ enum stat_mode {
 static enum stat_mode mode;
 
 /* The mode that was written last. If a limit needs the time, the mode is STAT_TIME nevertheless. */
-static enum stat_mode written;
+static enum stat_mode requested_mode;
 static bool time_needed;
 
-/* Incremented when the mode changes */
+/* Incremented when the mode changes: combinations of an older generation do not count */
 static unsigned int generation;
 
 /* ktime_get_ns() and get_cycles() when counting has started */
 static u64 started;
 static u64 started_cycles;
 
-/* ftrace_mux_last_seq() when calls were not counted: see ftrace_mux_stat_register() */
-static u64 uncounted_seq;
+/*
+ * ftrace_mux_last_seq() when a call site last lost its count: a graph tracer that is registered
+ * next gets this + 1. U64_MAX: none has, as no tracer has the number 0.
+ */
+static u64 last_uncounted_seq;
 
 /**
  * ftrace_mux_stat_generation - to tell combinations apart that were made before a switch
@@ -91,10 +95,10 @@ static bool counting(void)
 /* The count of a combination */
 
 /*
- * Whether the calls that @combo has counted are calls of @ops. Tracers get their number before
- * combinations with them are made, but a graph tracer just after its first ones: mux.seq is at most
- * last_seq + 1. If @ops has the address of a tracer of @combo that has gone, mux.seq is at least
- * last_seq + 2, since that has taken a number when it was unregistered.
+ * Whether the calls that @combo has counted are calls of @ops. A tracer takes its number before
+ * combinations with it are made: its seq is at most last_seq. A graph tracer takes it just after
+ * its first ones: last_seq + 1. A new tracer at the address of one that was unregistered has
+ * last_seq + 2 at least, because unregistering takes a number, too.
  */
 static bool counts_for(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
 {
@@ -123,12 +127,15 @@ static void uncount_combo(const struct ftrace_mux_combo *combo)
 {
 	struct ftrace_ops *ops;
 
-	uncounted_seq = ftrace_mux_last_seq();
+	last_uncounted_seq = ftrace_mux_last_seq();
 	for_each_ftrace_mux_tracer(ops)
 		ops->mux.uncounted |= counts_for(combo, ops);
 }
 
-/* The graph tracer that @combo calls through the ops that graph tracers share, NULL if none */
+/*
+ * The graph tracer that @combo calls through the ops that graph tracers share, NULL if none. There
+ * is only one while combo->graph is 0.
+ */
 static const struct ftrace_ops *only_graph(const struct ftrace_mux_combo *combo)
 {
 	if (combo->graph || !ftrace_mux_graph_ops ||
@@ -184,6 +191,7 @@ static unsigned int call_of(const struct ftrace_mux_combo *combo, const struct f
 			return n;
 	}
 
+	/* One matches: without a match before the last, it is the last */
 	for (n = 0; n < combo->nr - 1; n++) {
 		if (combo->ops[n] == ftrace_mux_graph_ops)
 			break;
@@ -205,8 +213,11 @@ static void add_usage(struct ftrace_mux_usage *sum, const struct ftrace_mux_comb
 	if (!combo->timed)
 		return;
 
-	time = ftrace_mux_time_call(combo, call_of(combo, ops));
-	/* One call for several graph tracers: each has taken an equal share */
+	time = ftrace_mux_time_of_call(combo, call_of(combo, ops));
+	/*
+	 * One call for several graph tracers: take each for equally long. All of them were
+	 * preempted if one was, so time.preempted is not divided.
+	 */
 	if (combo->graph_set && ops->flags & FTRACE_OPS_FL_SUBOP)
 		time.cycles /= combo->graph_set->nr;
 
@@ -242,6 +253,12 @@ static struct fgraph_ops *graph_tracer(struct ftrace_ops *ops)
 	return ops->flags & FTRACE_OPS_FL_SUBOP ? container_of(ops, struct fgraph_ops, ops) : NULL;
 }
 
+/* While the multiplexer is off, neither entries nor returns are measured */
+static bool timing(void)
+{
+	return mode == STAT_TIME && ftrace_mux_enabled;
+}
+
 /* @timed: whether to measure, from now on */
 static void time_returns(struct ftrace_ops *ops, bool timed)
 {
@@ -250,25 +267,28 @@ static void time_returns(struct ftrace_ops *ops, bool timed)
 	if (!gops)
 		return;
 
-	ops->mux.returns = fgraph_ret_time(gops);
-	fgraph_time_retfunc(gops, timed);
+	ops->mux.returns = timed ? fgraph_read_ret_time(gops).cycles : 0;
+	fgraph_set_ret_timing(gops, timed);
 }
 
-/* Add the time of returns since time_returns() */
+static void time_all_returns(void)
+{
+	struct ftrace_ops *ops;
+
+	for_each_ftrace_mux_tracer(ops)
+		time_returns(ops, timing());
+}
+
+/* Add the time of returns since time_returns(). Those that were preempted are left out. */
 static void add_returns(struct ftrace_mux_usage *sum, struct ftrace_ops *ops)
 {
 	struct fgraph_ops *gops = graph_tracer(ops);
-	struct ftrace_mux_time time;
 
-	if (!gops)
-		return;
-
-	time = fgraph_ret_time(gops);
-	sum->time.cycles += time.cycles - ops->mux.returns.cycles;
-	sum->time.preempted += time.preempted - ops->mux.returns.preempted;
+	if (gops && timing())
+		sum->return_cycles = fgraph_read_ret_time(gops).cycles - ops->mux.returns;
 }
 
-/* The guard against recursion is one for all graph tracers */
+/* All graph tracers share one guard against recursion, and one number of misses */
 static unsigned int graph_missed(void)
 {
 	return ftrace_mux_graph_ops ? atomic_read(&ftrace_mux_graph_ops->mux.missed) : 0;
@@ -279,7 +299,7 @@ static unsigned int graph_missed(void)
  * @ops: the tracer, with the number of this registration
  *
  * The combinations of a graph tracer have been made already, when it was not on the list yet: if
- * they do not count, uncounted_seq says so.
+ * they do not count, last_uncounted_seq says so.
  *
  * Context: ftrace_lock held.
  */
@@ -288,14 +308,14 @@ void ftrace_mux_stat_register(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_lock);
 
 	ops->mux.usage = (struct ftrace_mux_usage){ };
-	ops->mux.checked = 0;
-	time_returns(ops, mode == STAT_TIME);
-	/* A graph tracer has what all of them had missed before */
+	ops->mux.checked_cycles = 0;
+	time_returns(ops, timing());
+	/* For a graph tracer, the number that all have missed before: see missed() */
 	atomic_set(&ops->mux.missed, ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() : 0);
-	/* Not before there is a clock (ftrace=) */
+	/* Nothing is counted before there is a clock (ftrace=) */
 	ops->mux.since = counting() ? ktime_get_ns() : 0;
 	ops->mux.uncounted = !ftrace_mux_enabled;
-	if (ops->flags & FTRACE_OPS_FL_SUBOP && ops->mux.seq == uncounted_seq + 1)
+	if (ops->flags & FTRACE_OPS_FL_SUBOP && ops->mux.seq == last_uncounted_seq + 1)
 		ops->mux.uncounted = true;
 }
 
@@ -340,7 +360,7 @@ void ftrace_mux_stat_uncount(struct dyn_ftrace *rec)
 	if (!counting())
 		return;
 
-	uncounted_seq = ftrace_mux_last_seq();
+	last_uncounted_seq = ftrace_mux_last_seq();
 	for_each_ftrace_mux_tracer(ops)
 		ops->mux.uncounted |= ftrace_mux_wants(ops, rec);
 }
@@ -354,14 +374,27 @@ void ftrace_mux_stat_uncount_all(void)
 {
 	struct ftrace_ops *ops;
 
-	uncounted_seq = ftrace_mux_last_seq();
+	last_uncounted_seq = ftrace_mux_last_seq();
 	for_each_ftrace_mux_tracer(ops)
 		ops->mux.uncounted = true;
 }
 
+/**
+ * ftrace_mux_stat_switch - follow a change of ftrace_mux_enabled
+ *
+ * While it is false, calls go through the list.
+ *
+ * Context: ftrace_lock held.
+ */
+void ftrace_mux_stat_switch(void)
+{
+	time_all_returns();
+	ftrace_mux_stat_uncount_all();
+}
+
 /* The mode */
 
-/* For the functions that go through the list when counting starts */
+/* Note the tracers of functions that call ftrace_ops_list_func() when counting starts */
 static void uncount_list_functions(void)
 {
 	struct ftrace_rec_iter *iter;
@@ -384,7 +417,7 @@ static void move_entries(struct ftrace_mux_set *set)
 	unsigned int pos;
 
 	for_each_ftrace_mux_entry(entry, pos) {
-		/* The tracers of an entry without functions may have gone */
+		/* An entry without functions stays as it is: its tracers may have been freed */
 		if (!entry->users)
 			continue;
 		ftrace_mux_combo_set(entry->combo, set);
@@ -409,12 +442,11 @@ static int change_mode(enum stat_mode new_mode)
 
 	generation++;
 	mode = new_mode;
-	for_each_ftrace_mux_tracer(ops)
-		time_returns(ops, mode == STAT_TIME);
+	time_all_returns();
 	if (counting()) {
 		started = ktime_get_ns();
 		started_cycles = get_cycles();
-		uncounted_seq = U64_MAX;
+		last_uncounted_seq = U64_MAX;
 		for_each_ftrace_mux_tracer(ops) {
 			ops->mux.usage = (struct ftrace_mux_usage){ };
 			ops->mux.uncounted = !ftrace_mux_enabled;
@@ -426,8 +458,11 @@ static int change_mode(enum stat_mode new_mode)
 	return 0;
 }
 
-/* Each change makes new combinations: would those of earlier modes pile up? */
-static bool has_too_many_combos(enum stat_mode new_mode)
+/*
+ * Each change makes new combinations. Whether some of earlier modes are still there, so that they
+ * would pile up.
+ */
+static bool has_old_combos(enum stat_mode new_mode)
 {
 	struct ftrace_mux_combo *combo;
 
@@ -454,9 +489,9 @@ static int set_mode(enum stat_mode new_mode)
 	return new_mode == mode ? 0 : change_mode(new_mode);
 }
 
-static void sweep_before(enum stat_mode new_mode)
+static void sweep_old_combos(enum stat_mode new_mode)
 {
-	if (has_too_many_combos(new_mode))
+	if (has_old_combos(new_mode))
 		ftrace_mux_sweep();
 }
 
@@ -467,7 +502,7 @@ static void sweep_before(enum stat_mode new_mode)
  */
 void ftrace_mux_stat_prepare_time(void)
 {
-	sweep_before(STAT_TIME);
+	sweep_old_combos(STAT_TIME);
 }
 
 /**
@@ -502,7 +537,7 @@ void ftrace_mux_stat_stop_time(void)
 	guard(mutex)(&ftrace_lock);
 
 	time_needed = false;
-	set_mode(written);
+	set_mode(requested_mode);
 }
 
 /* The file */
@@ -534,12 +569,14 @@ static u64 used_cycles(const struct ftrace_mux_usage *usage)
 	const struct ftrace_mux_time *time = &usage->time;
 	u64 measured = usage->calls - min(usage->calls, time->preempted);
 
-	return time->cycles + time->preempted * div64_u64(time->cycles, max(measured, 1ULL));
+	return time->cycles + time->preempted * div64_u64(time->cycles, max(measured, 1ULL)) +
+	       usage->return_cycles;
 }
 
 /*
- * The cycles since counting has started tell how long one is. Returns false if the counter of
- * cycles has been reset, as when the machine was suspended.
+ * The time and the cycles since counting has started tell how long a cycle is. Returns false if the
+ * counter of cycles has been reset, as when the machine was suspended: no CPU can have used more
+ * cycles than have elapsed.
  */
 static bool cycles_to_ns(u64 cycles, u64 *ns)
 {
@@ -569,7 +606,7 @@ static void show_time(struct seq_file *m, const struct ftrace_mux_usage *usage, 
 }
 
 /**
- * ftrace_mux_stat_used - how long the calls of a tracer took
+ * ftrace_mux_stat_cycles - how long the calls of a tracer took
  * @ops: the tracer, registered
  *
  * Context: ftrace_lock held.
@@ -577,7 +614,7 @@ static void show_time(struct seq_file *m, const struct ftrace_mux_usage *usage, 
  * Return: the time in units of get_cycles(), since it is measured, or since the tracer was
  * registered, if that was later. Calls that are not counted are not in it.
  */
-u64 ftrace_mux_stat_used(struct ftrace_ops *ops)
+u64 ftrace_mux_stat_cycles(struct ftrace_ops *ops)
 {
 	struct ftrace_mux_usage usage = ops->mux.usage;
 	struct ftrace_mux_combo *combo;
@@ -668,7 +705,7 @@ static ssize_t stat_write(struct file *file, const char __user *ubuf, size_t cnt
 	unsigned int val;
 	int ret;
 
-	/* One switch for all: that of the top directory */
+	/* Only the file of the top directory can be written */
 	if (ftrace_mux_instance(m->private))
 		return -EINVAL;
 
@@ -679,7 +716,7 @@ static ssize_t stat_write(struct file *file, const char __user *ubuf, size_t cnt
 	if (val > STAT_TIME)
 		return -EINVAL;
 
-	sweep_before(val);
+	sweep_old_combos(val);
 
 	guard(mutex)(&ftrace_lock);
 
@@ -687,7 +724,7 @@ static ssize_t stat_write(struct file *file, const char __user *ubuf, size_t cnt
 	if (ret)
 		return ret;
 
-	written = val;
+	requested_mode = val;
 
 	*ppos += cnt;
 	return cnt;

@@ -60,8 +60,7 @@ static int ftrace_mux_sysctl(const struct ctl_table *table, int write,
 		return -ENODEV;
 
 	ftrace_mux_enabled = enabled;
-	/* While it is off, calls go through the list */
-	ftrace_mux_stat_uncount_all();
+	ftrace_mux_stat_switch();
 	ftrace_check_all = true;
 	/* Tracers have trampolines of their own only if this is off */
 	if (!enabled)

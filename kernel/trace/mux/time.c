@@ -2,13 +2,13 @@
 /*
  * Function tracer multiplexer: measures the time of callbacks.
  *
- * While the time is measured, each struct ftrace_mux_call of a combination calls
- * ftrace_mux_timed_func(). That calls the original function, and adds the elapsed cycles to a
- * per-CPU sum. The architecture cannot tell such a call from another. In the same way, fgraph.c
+ * While the time is measured, ftrace_mux_timed_func() replaces the func of each struct
+ * ftrace_mux_call of a combination. It calls the original function, and adds the elapsed cycles to
+ * a per-CPU sum. The architecture cannot tell such a call from another. In the same way, fgraph.c
  * measures the calls of graph tracers at the return of functions.
  *
  * The time of a call includes interrupts during the callback, and the tracers that they call. If
- * the task was preempted during the callback, the time is dropped, and the call counted apart.
+ * the task was preempted during the callback, the cycles are dropped, and preempted is incremented.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kprobes.h>
@@ -19,7 +19,7 @@
 /**
  * struct ftrace_mux_timed_call - a call whose time is measured
  * @call: the original call; ftrace_mux_time_set_func() may change its func while tasks call it
- * @time: per-CPU time of @call, an element of the array that begins with that of the first call
+ * @time: per-CPU time of @call. Those of all calls are one array: that of the first is its start.
  */
 struct ftrace_mux_timed_call {
 	struct ftrace_mux_call		call;
@@ -143,7 +143,7 @@ struct ftrace_mux_time ftrace_mux_time_sum(const struct ftrace_mux_time __percpu
 }
 
 /**
- * ftrace_mux_time_call - the time of a call of a combination
+ * ftrace_mux_time_of_call - the time of a call of a combination
  * @combo: the combination, whose time is measured
  * @n: index of the call in its @calls
  *
@@ -151,7 +151,8 @@ struct ftrace_mux_time ftrace_mux_time_sum(const struct ftrace_mux_time __percpu
  *
  * Return: the sums; calls in progress may be missing.
  */
-struct ftrace_mux_time ftrace_mux_time_call(const struct ftrace_mux_combo *combo, unsigned int n)
+struct ftrace_mux_time ftrace_mux_time_of_call(const struct ftrace_mux_combo *combo,
+					       unsigned int n)
 {
 	return ftrace_mux_time_sum(combo->timed[n].time);
 }

@@ -12,7 +12,7 @@ struct ftrace_mux_combo;
 
 #ifdef CONFIG_FTRACE_MUX
 
-/* A call whose time is being measured */
+/* When a call began. nivcsw: how often the task had been preempted by then */
 struct ftrace_mux_timer {
 	unsigned long	nivcsw;
 	cycles_t	start;
@@ -20,14 +20,16 @@ struct ftrace_mux_timer {
 
 static __always_inline struct ftrace_mux_timer ftrace_mux_timer_start(void)
 {
-	/* A callback never sleeps: only preemption can switch to another task, or move this one */
 	return (struct ftrace_mux_timer) {
 		.nivcsw = READ_ONCE(current->nivcsw),
 		.start = get_cycles(),
 	};
 }
 
-/* Add the time of the call to that of this CPU in @time */
+/*
+ * Add the time of the call to that of this CPU in @time. A callback never sleeps: the task has run
+ * on this CPU all the time if it was not preempted.
+ */
 static __always_inline void ftrace_mux_timer_stop(struct ftrace_mux_timer timer,
 						  struct ftrace_mux_time __percpu *time)
 {
@@ -45,20 +47,13 @@ int ftrace_mux_time_init(struct ftrace_mux_combo *combo);
 void ftrace_mux_time_cancel(struct ftrace_mux_combo *combo);
 void ftrace_mux_time_free(struct ftrace_mux_combo *combo);
 void ftrace_mux_time_set_func(struct ftrace_mux_combo *combo, unsigned int n, ftrace_func_t func);
-struct ftrace_mux_time ftrace_mux_time_call(const struct ftrace_mux_combo *combo, unsigned int n);
+struct ftrace_mux_time ftrace_mux_time_of_call(const struct ftrace_mux_combo *combo,
+					       unsigned int n);
 
 /* fgraph.c: the same for the calls at the return of functions */
 
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-void fgraph_time_retfunc(struct fgraph_ops *gops, bool timed);
-struct ftrace_mux_time fgraph_ret_time(const struct fgraph_ops *gops);
-#else
-static inline void fgraph_time_retfunc(struct fgraph_ops *gops, bool timed) { }
-static inline struct ftrace_mux_time fgraph_ret_time(const struct fgraph_ops *gops)
-{
-	return (struct ftrace_mux_time){ };
-}
-#endif
+void fgraph_set_ret_timing(struct fgraph_ops *gops, bool timed);
+struct ftrace_mux_time fgraph_read_ret_time(const struct fgraph_ops *gops);
 
 #endif /* CONFIG_FTRACE_MUX */
 #endif /* _KERNEL_TRACE_MUX_TIME_H */
