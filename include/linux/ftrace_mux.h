@@ -25,6 +25,18 @@ struct trace_array;
 #define FTRACE_MUX_IDS		8
 
 /**
+ * struct ftrace_mux_rec - data of the multiplexer in a struct dyn_ftrace
+ * @entry: index of the entry that the call site calls, 0 for none
+ * @filter_ids: mask of the IDs of tracers whose filter selects the function
+ * @notrace_ids: the same for their notrace lists
+ */
+struct ftrace_mux_rec {
+	u16			entry;
+	u8			filter_ids;
+	u8			notrace_ids;
+};
+
+/**
  * struct ftrace_mux_filter - for a tracer that follows the function tracer's filter
  *	until it is given one of its own: the profiler
  * @ops: the tracer
@@ -41,7 +53,7 @@ struct ftrace_mux_filter {
 
 /**
  * struct ftrace_mux_time - how long calls took
- * @cycles: sum of the calls that were measured, in units of get_cycles()
+ * @cycles: sum of the calls that were measured, in units of ftrace_mux_clock()
  * @preempted: number of the other calls: the task was preempted during the call
  */
 struct ftrace_mux_time {

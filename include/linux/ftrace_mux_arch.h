@@ -38,6 +38,14 @@
 #define FTRACE_MUX_CHUNK_ENTRIES	512
 #define FTRACE_MUX_MAX_CHUNKS		((U16_MAX + 1) / FTRACE_MUX_CHUNK_ENTRIES)
 
+/*
+ * Whether a call site says that all registers are saved. If so, an entry only moves between
+ * combinations that agree in @regs.
+ */
+#ifndef ARCH_FTRACE_MUX_SITE_REGS
+#define ARCH_FTRACE_MUX_SITE_REGS	false
+#endif
+
 struct ftrace_mux_timed_call;
 struct seq_file;
 
@@ -78,7 +86,7 @@ struct ftrace_mux_combo {
 	struct fgraph_set	*graph_set;
 	struct ftrace_mux_call	*calls;
 	struct ftrace_mux_timed_call	*timed;
-	unsigned long __percpu	*count;
+	u64 __percpu		*count;
 	u64			last_seq;
 	const struct ftrace_ops	*only_graph;
 	unsigned int		generation;

@@ -2,10 +2,10 @@
 /*
  * Function tracer multiplexer: combinations and entries that are data, not code.
  *
- * For architectures where data beside a call site, as the literal of arm64, holds the address
- * of its entry: kernel/trace/mux/calls.c provides <linux/ftrace_mux_arch.h> for them, except
- * for arch_ftrace_mux_site_addr() and arch_ftrace_mux_site_calls(). These, and the functions
- * at the end of this file, are the architecture's.
+ * For architectures where data at a call site says which entry it has, as the literal of arm64 or
+ * the immediate operand of MIPS. kernel/trace/mux/calls.c provides most of
+ * <linux/ftrace_mux_arch.h> for them. ops_entries.c provides what depends on the form of an entry,
+ * if the literal is that of DYNAMIC_FTRACE_WITH_CALL_OPS. The architecture provides the rest.
  */
 #ifndef _LINUX_FTRACE_MUX_CALLS_H
 #define _LINUX_FTRACE_MUX_CALLS_H
@@ -20,7 +20,7 @@
  * @call: the call that is made then
  */
 struct ftrace_mux_counted {
-	unsigned long __percpu	*count;
+	u64 __percpu		*count;
 	const struct ftrace_mux_call *call;
 };
 
@@ -37,24 +37,30 @@ struct arch_ftrace_mux_combo {
 };
 
 /**
- * struct ftrace_mux_cell - the part of an entry that a traced call reads
+ * struct ftrace_mux_ops_entry - the part of an entry that a traced call reads, with ops_entries.c
  * @func: ftrace_mux_call_entry(), in assembly
  * @direct_call: always 0: ftrace_caller calls @func
- * @call: the call to make: the only one of a combination, or @all or @count_call of it; stale if no
- *	function has the entry
+ * @call: the call to make: the only one of a combination, or arch.all of it, or arch.count_call of
+ *	it while calls are counted; stale if no function has the entry
  *
  * @func and @direct_call, if struct ftrace_ops has a direct_call, are at the same offsets as
  * there: ftrace_caller takes an entry for an ops. One store changes @call. The argument of a
  * call never changes. Its function may: the old and the new one take the same argument. All of
  * it is in one cache line.
  */
-struct ftrace_mux_cell {
+struct ftrace_mux_ops_entry {
 	void			*func;
 	unsigned long		direct_call;
 	const struct ftrace_mux_call *call;
 } __aligned(32);
 
-struct ftrace_mux_cell *ftrace_mux_cell_at(unsigned int index);
+struct ftrace_mux_ops_entry *ftrace_mux_ops_entry_at(unsigned int index);
+
+bool ftrace_mux_entry_regs(unsigned int index);
+
+/* Provided by ops_entries.c, or by the architecture */
+
+const struct ftrace_mux_call **arch_ftrace_mux_call_ptr(unsigned int index);
 
 /* Provided by the architecture */
 
@@ -63,6 +69,18 @@ void ftrace_mux_call_entry(unsigned long ip, unsigned long parent_ip, struct ftr
 /* @op is a struct ftrace_mux_counted */
 void ftrace_mux_count(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 		      struct ftrace_regs *fregs);
-ftrace_func_t arch_ftrace_mux_call_func(unsigned int nr);
+
+/* Make as many calls as the name says; @op is the array of struct ftrace_mux_call */
+#define DECLARE_FTRACE_MUX_CALL(nr)						\
+	void ftrace_mux_call_##nr(unsigned long ip, unsigned long parent_ip,	\
+				  struct ftrace_ops *op, struct ftrace_regs *fregs)
+
+DECLARE_FTRACE_MUX_CALL(2);
+DECLARE_FTRACE_MUX_CALL(3);
+DECLARE_FTRACE_MUX_CALL(4);
+DECLARE_FTRACE_MUX_CALL(5);
+DECLARE_FTRACE_MUX_CALL(6);
+DECLARE_FTRACE_MUX_CALL(7);
+DECLARE_FTRACE_MUX_CALL(8);
 
 #endif /* _LINUX_FTRACE_MUX_CALLS_H */

@@ -19,44 +19,12 @@
 #include <asm/insn.h>
 
 /* Keep in sync with CELL_CALL, and with the loads of calls, in ftrace_mux_calls.S */
-static_assert(offsetof(struct ftrace_mux_cell, call) == 16);
+static_assert(offsetof(struct ftrace_mux_ops_entry, call) == 16);
 static_assert(offsetof(struct ftrace_mux_call, func) == 0);
 static_assert(offsetof(struct ftrace_mux_call, arg) == 8);
 static_assert(sizeof(struct ftrace_mux_call) == 16);
 static_assert(offsetof(struct ftrace_mux_counted, count) == 0);
 static_assert(offsetof(struct ftrace_mux_counted, call) == 8);
-
-/* In ftrace_mux_calls.S: make as many calls as the name says; @op is the array of calls */
-#define DECLARE_CALL_FUNC(nr)						\
-	void ftrace_mux_call_##nr(unsigned long ip, unsigned long parent_ip, \
-				  struct ftrace_ops *op, struct ftrace_regs *fregs)
-
-DECLARE_CALL_FUNC(2);
-DECLARE_CALL_FUNC(3);
-DECLARE_CALL_FUNC(4);
-DECLARE_CALL_FUNC(5);
-DECLARE_CALL_FUNC(6);
-DECLARE_CALL_FUNC(7);
-DECLARE_CALL_FUNC(8);
-
-static const ftrace_func_t call_funcs[] = {
-	[2] = ftrace_mux_call_2, ftrace_mux_call_3, ftrace_mux_call_4, ftrace_mux_call_5,
-	ftrace_mux_call_6, ftrace_mux_call_7, ftrace_mux_call_8,
-};
-
-/**
- * arch_ftrace_mux_call_func - the function that makes a number of calls
- * @nr: the number of calls
- *
- * Context: any.
- *
- * Return: a function whose third argument is the array of calls; NULL if there is none for
- * @nr. A single call needs none.
- */
-ftrace_func_t arch_ftrace_mux_call_func(unsigned int nr)
-{
-	return nr < ARRAY_SIZE(call_funcs) ? call_funcs[nr] : NULL;
-}
 
 /**
  * arch_ftrace_mux_site_addr - what a call site with an entry calls
@@ -81,7 +49,7 @@ unsigned long arch_ftrace_mux_site_addr(unsigned int index)
  */
 const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
 {
-	return rec->mux_entry ? (const struct ftrace_ops *)ftrace_mux_cell_at(rec->mux_entry) :
+	return rec->mux.entry ? (const struct ftrace_ops *)ftrace_mux_ops_entry_at(rec->mux.entry) :
 				NULL;
 }
 
@@ -101,7 +69,7 @@ bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index
 	/* As in ftrace_rec_set_ops() */
 	unsigned long *literal = (unsigned long *)ALIGN_DOWN(rec->ip - 12, 8);
 
-	return READ_ONCE(*literal) == (unsigned long)ftrace_mux_cell_at(index) &&
+	return READ_ONCE(*literal) == (unsigned long)ftrace_mux_ops_entry_at(index) &&
 	       aarch64_insn_is_bl(le32_to_cpu(*(__le32 *)rec->ip));
 }
 #endif

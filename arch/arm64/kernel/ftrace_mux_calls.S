@@ -29,9 +29,9 @@
 
 	.pushsection .kprobes.text, "ax"
 
-#define CELL_CALL	16				// in struct ftrace_mux_cell
+#define CELL_CALL	16				// in struct ftrace_mux_ops_entry
 
-/* The function of each entry. x2: struct ftrace_mux_cell */
+/* The function of each entry. x2: struct ftrace_mux_ops_entry */
 CALL_START(ftrace_mux_call_entry)
 	ldr	x2, [x2, #CELL_CALL]
 	ldp	x16, x2, [x2]				// func and arg of the call

@@ -19,11 +19,12 @@
  * ra is not touched.  $1, $12 and $13 carry no argument in either ABI, and a
  * function need not preserve them: "off" is three instructions without effect.
  *
- * ftrace_caller() calls the element of ftrace_targets[] at the offset n.  The
- * first element, n = 0, is the function that walks the list of all ops.  Each
- * ops has an element of its own, in place of the trampoline that other
+ * ftrace_caller() calls what the element of ftrace_cells[] at the offset n points
+ * to.  The first element, n = 0, is for the function that walks the list of all
+ * ops.  Each ops has an element of its own, in place of the trampoline that other
  * architectures generate for it.  A function that is traced by this ops alone
- * uses that element.
+ * uses that element.  While the multiplexer is on, each function uses one of its
+ * elements instead, even with one tracer: see ftrace_mux.c.
  *
  * Each change of a call site writes aligned words, and none needs another CPU
  * to stop:
@@ -83,6 +84,7 @@
 #include <linux/types.h>
 
 #include <asm/asm.h>
+#include <asm/ftrace_mux.h>
 #include <asm/inst.h>
 
 #if defined(CONFIG_64BIT) && VMLINUX_LOAD_ADDRESS < 0xffffffff80000000
@@ -106,17 +108,20 @@
 #define INSN_MODE(mode)		INSN_LI(FTRACE_SITE_MODE, mode)
 
 /* The list function calls the ops that get no target. */
-#define NR_TARGETS		256
-
-/*
- * What call sites may ask for.  Written under ftrace_lock, which is not declared
- * outside of kernel/trace; read by ftrace_caller().
- */
-struct ftrace_target ftrace_targets[NR_TARGETS] __read_mostly = {
+static struct ftrace_target targets[FTRACE_NR_TARGETS] __read_mostly = {
 	{ .func = arch_ftrace_ops_list_func },
 };
 
-static_assert(sizeof(ftrace_targets) <= FTRACE_MODE_REGS);
+/*
+ * What call sites may ask for: targets[n] in element n, if it has been used, then the
+ * entries of the multiplexer.  Written under ftrace_lock, which is not declared
+ * outside of kernel/trace; read by ftrace_caller().
+ */
+const struct ftrace_target *ftrace_cells[FTRACE_NR_CELLS] __read_mostly = {
+	&targets[0],
+};
+
+static_assert(sizeof(ftrace_cells) <= FTRACE_MODE_REGS);
 
 /* What handles a breakpoint there would hit it again. */
 NOKPROBE_SYMBOL(ftrace_caller);
@@ -204,16 +209,39 @@ int __init ftrace_dyn_arch_init(void)
 
 	flush_icache_range(FTRACE_ADDR, FTRACE_ADDR + 4);
 #endif
+	/* The others are not used before they are set: the list is the safe choice */
+	for (unsigned int n = 1; n < FTRACE_NR_CELLS; n++)
+		ftrace_cells[n] = &targets[0];
+
 	return 0;
 }
 
-static struct ftrace_target *addr_to_target(unsigned long addr)
+/* The index of a cell, FTRACE_NR_CELLS if @addr is none */
+static unsigned int addr_to_cell(unsigned long addr)
 {
-	if (addr < (unsigned long)ftrace_targets ||
-	    addr >= (unsigned long)(ftrace_targets + NR_TARGETS))
-		return NULL;
+	unsigned long offset = addr - (unsigned long)ftrace_cells;
 
-	return (struct ftrace_target *)addr;
+	return min(offset / sizeof(ftrace_cells[0]), FTRACE_NR_CELLS);
+}
+
+#ifdef CONFIG_FTRACE_MUX
+static bool mux_cell_needs_regs(unsigned int cell)
+{
+	return ftrace_mux_entry_regs(cell - FTRACE_NR_TARGETS);
+}
+#else
+static bool mux_cell_needs_regs(unsigned int cell)
+{
+	return false;
+}
+#endif
+
+static bool cell_needs_regs(unsigned int cell)
+{
+	if (cell >= FTRACE_NR_TARGETS)
+		return mux_cell_needs_regs(cell);
+
+	return targets[cell].ops->flags & FTRACE_OPS_FL_SAVE_REGS;
 }
 
 /*
@@ -223,18 +251,18 @@ static struct ftrace_target *addr_to_target(unsigned long addr)
  */
 static u32 addr_to_mode(unsigned long addr)
 {
-	struct ftrace_target *target;
+	unsigned int cell;
 	u32 mode;
 
 	if (addr == FTRACE_ADDR)
 		return INSN_MODE(0);
 
-	target = addr_to_target(addr);
-	if (!target)
+	cell = addr_to_cell(addr);
+	if (cell == FTRACE_NR_CELLS)
 		return INSN_MODE(FTRACE_MODE_REGS);
 
-	mode = (target - ftrace_targets) * sizeof(*target);
-	if (target->ops->flags & FTRACE_OPS_FL_SAVE_REGS)
+	mode = cell * sizeof(ftrace_cells[0]);
+	if (cell_needs_regs(cell))
 		mode |= FTRACE_MODE_REGS;
 
 	return INSN_MODE(mode);
@@ -243,9 +271,9 @@ static u32 addr_to_mode(unsigned long addr)
 /* The target of @ops, or NULL: a direct trampoline is no target */
 static struct ftrace_target *ops_target(struct ftrace_ops *ops)
 {
-	struct ftrace_target *target = addr_to_target(ops->trampoline);
+	unsigned int cell = addr_to_cell(ops->trampoline);
 
-	return target && target->ops == ops ? target : NULL;
+	return cell < FTRACE_NR_TARGETS && targets[cell].ops == ops ? &targets[cell] : NULL;
 }
 
 /* The target of @ops, or a free one, or NULL */
@@ -253,8 +281,7 @@ static struct ftrace_target *find_target(struct ftrace_ops *ops)
 {
 	struct ftrace_target *target, *found = NULL;
 
-	for (target = &ftrace_targets[1]; target < &ftrace_targets[NR_TARGETS];
-	     target++) {
+	for (target = &targets[1]; target < &targets[FTRACE_NR_TARGETS]; target++) {
 		if (target->ops == ops)
 			return target;
 		if (!target->ops && !found)
@@ -282,7 +309,8 @@ void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
 		if (!target)
 			return;
 		target->ops = ops;
-		ops->trampoline = (unsigned long)target;
+		ftrace_cells[target - targets] = target;
+		ops->trampoline = (unsigned long)&ftrace_cells[target - targets];
 	}
 
 	target = ops_target(ops);
@@ -382,6 +410,20 @@ static int __init flush_module_init(void)
 early_initcall(flush_module_init);
 #endif /* CONFIG_MODULES */
 
+/**
+ * ftrace_site_calls - whether a call site is on, and what it calls
+ * @ip: the function
+ * @addr: the address of a cell
+ *
+ * Context: ftrace_lock and text_mutex held.
+ *
+ * Return: true if it is on, and has the offset of the cell.
+ */
+bool ftrace_site_calls(unsigned long ip, unsigned long addr)
+{
+	return !check_site(ip, INSN_CALL) && !check_insn(ip + SITE_MODE, addr_to_mode(addr));
+}
+
 static __always_inline int turn_on(unsigned long ip, unsigned long addr)
 {
 	int ret;
@@ -434,6 +476,9 @@ static __always_inline int change_mode(unsigned long ip, unsigned long addr)
  */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
+	/* As in ftrace_replace_code() */
+	smp_wmb();
+
 	return turn_on(rec->ip, addr);
 }
 
@@ -552,6 +597,9 @@ void ftrace_replace_code(int mod_flags)
 	struct dyn_ftrace *rec;
 	int ret;
 
+	/* A CPU that executes a new call site sees the cells that were stored before */
+	smp_wmb();
+
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
 		ret = update_rec(&range, rec, enable);
@@ -613,4 +661,34 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 	if (!function_graph_enter_regs(regs->regs[31], ip, 0, entry_sp, fregs))
 		regs->regs[31] = (unsigned long)return_to_handler;
 }
+
+#ifdef CONFIG_FTRACE_MUX
+/**
+ * ftrace_graph_set_func - ftrace_graph_func() for those that want the function
+ * @ip: the function
+ * @parent_ip: its return address
+ * @op: the graph tracers that want the function: a struct fgraph_set
+ * @fregs: the function's registers
+ *
+ * The multiplexer calls it for a function of several graph tracers.
+ *
+ * Context: any, NMI included.
+ */
+void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
+			   struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	const struct fgraph_set *set = (const struct fgraph_set *)op;
+	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
+	unsigned long *entry_sp = (unsigned long *)regs->regs[29];
+
+	if (unlikely(ftrace_graph_is_dead()))
+		return;
+
+	if (unlikely(atomic_read(&current->tracing_graph_pause)))
+		return;
+
+	if (!function_graph_enter_set(regs->regs[31], ip, 0, entry_sp, fregs, set))
+		regs->regs[31] = (unsigned long)return_to_handler;
+}
+#endif /* CONFIG_FTRACE_MUX */
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

@@ -18,8 +18,8 @@
 #define site_mode	$FTRACE_SITE_MODE
 
 /* The li of the call site extends the sign of FTRACE_MODE_REGS. */
-#define FTRACE_TARGETS_BASE		ftrace_targets
-#define FTRACE_TARGETS_BASE_REGS	ftrace_targets + FTRACE_MODE_REGS
+#define FTRACE_CELLS_BASE		ftrace_cells
+#define FTRACE_CELLS_BASE_REGS		ftrace_cells + FTRACE_MODE_REGS
 
 	.set	reorder
 	.set	noat
@@ -76,15 +76,15 @@
 	.endm
 
 	/*
-	 * Call the element of ftrace_targets that is site_mode from \base, with $4
-	 * and $5 set already.  Elements are aligned to their size, so the same %hi
-	 * reaches their second half.
+	 * Call what the element of ftrace_cells that is site_mode from \base points
+	 * to, with $4 and $5 set already.
 	 */
-	.macro	call_target base
+	.macro	call_cell base
 	lui		$1, %hi(\base)
 	PTR_ADDU	$1, $1, site_mode
-	PTR_L		t9, %lo(\base)($1)
-	PTR_L		$6, %lo(\base)+PTRSIZE($1)	/* a2: op */
+	PTR_L		$1, %lo(\base)($1)
+	PTR_L		t9, ($1)
+	PTR_L		$6, PTRSIZE($1)			/* a2: op */
 	.set		noreorder
 	jalr		t9
 	move		$7, sp				/* a3: fregs */
@@ -97,7 +97,7 @@
  *
  *	AT		the address of ftrace_caller
  *	site_ra		the address behind the call site
- *	site_mode	the offset of the element of ftrace_targets to call; plus
+ *	site_mode	the offset of the element of ftrace_cells to call; plus
  *			FTRACE_MODE_REGS, which makes it negative, to save and
  *			restore all registers
  *
@@ -141,7 +141,7 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	.set		reorder
 
 	LONG_S		site_ra, FREGS_RESUME(sp)
-	call_target	FTRACE_TARGETS_BASE
+	call_cell	FTRACE_CELLS_BASE
 .Largs_return:
 	LONG_L		$1, FREGS_RESUME(sp)
 	resume
@@ -168,7 +168,7 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	LONG_S		zero, PT_CAUSE(sp)
 	LONG_S		zero, FREGS_DIRECT_TRAMP(sp)
 	move		$16, $4				/* ip */
-	call_target	FTRACE_TARGETS_BASE_REGS
+	call_cell	FTRACE_CELLS_BASE_REGS
 .Lregs_return:
 
 	/*

@@ -287,7 +287,7 @@ static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
  * Count the calls of a trampoline, behind the last one: there, the flags and %rdx are free.
  * Returns the size of the code.
  */
-static unsigned int write_count(u8 *buf, unsigned long __percpu *count)
+static unsigned int write_count(u8 *buf, u64 __percpu *count)
 {
 	u64 addr = (__force unsigned long)count;
 
@@ -320,7 +320,7 @@ static unsigned int write_count(u8 *buf, unsigned long __percpu *count)
  * Return: the address of the trampoline, 0 if there is no memory.
  */
 unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
-				      bool regs, unsigned long __percpu *count,
+				      bool regs, u64 __percpu *count,
 				      unsigned int *size)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];

@@ -60,7 +60,7 @@ void ftrace_mux_write_call(unsigned long tramp, unsigned int nr, unsigned int n,
 
 void *ftrace_mux_alloc_code(unsigned int pages);
 unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
-				      bool regs, unsigned long __percpu *count,
+				      bool regs, u64 __percpu *count,
 				      unsigned int *size);
 unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsigned long from,
 				     unsigned int *size, unsigned int *end);

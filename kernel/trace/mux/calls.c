@@ -2,10 +2,10 @@
 /*
  * Function tracer multiplexer: combinations and entries that are data, not code.
  *
- * Data beside a call site says which entry the function has. The entry points to a struct
+ * Data at a call site says which entry the function has. The entry points to a struct
  * ftrace_mux_call, a pair of a function and its argument: the callback and the ops of the only
- * tracer of a combination, or a function that makes all calls of the combination, and what it
- * finds them by.
+ * tracer of a combination, or a function that makes all calls of the combination, and the array of
+ * these calls, or the combination.
  *
  *	call site -> entry -> struct ftrace_mux_call -> callback
  *	                                             -> function for all calls -> callbacks
@@ -23,20 +23,16 @@
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kprobes.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 
 #include "../ftrace_internal.h"
+#include "entries.h"
 
-/* The memory of entries is never freed, and an index that is free is used again */
-static struct ftrace_mux_cell *mux_cells[FTRACE_MUX_MAX_CHUNKS];
+static const ftrace_func_t call_funcs[] = {
+	[2] = ftrace_mux_call_2, ftrace_mux_call_3, ftrace_mux_call_4, ftrace_mux_call_5,
+	ftrace_mux_call_6, ftrace_mux_call_7, ftrace_mux_call_8,
+};
 
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-static_assert(offsetof(struct ftrace_mux_cell, func) == offsetof(struct ftrace_ops, func));
-static_assert(offsetof(struct ftrace_mux_cell, direct_call) ==
-	      offsetof(struct ftrace_ops, direct_call));
-#endif
-
-/* For more calls than arch_ftrace_mux_call_func() knows. @op is the struct ftrace_mux_combo. */
+/* For more calls than these functions make. @op is the struct ftrace_mux_combo. */
 static notrace __kprobes void call_many(unsigned long ip, unsigned long parent_ip,
 					struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -74,9 +70,10 @@ static const struct ftrace_mux_call *entry_call(const struct ftrace_mux_combo *c
  */
 int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
 {
-	combo->arch.all.func = arch_ftrace_mux_call_func(combo->nr);
-	combo->arch.all.arg = combo->calls;
-	if (!combo->arch.all.func) {
+	if (combo->nr < ARRAY_SIZE(call_funcs)) {
+		combo->arch.all.func = call_funcs[combo->nr];
+		combo->arch.all.arg = combo->calls;
+	} else {
 		combo->arch.all.func = call_many;
 		combo->arch.all.arg = combo;
 	}
@@ -124,26 +121,6 @@ void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_comb
 	seq_printf(m, "%ps", (void *)combo_call(combo)->func);
 }
 
-/**
- * arch_ftrace_mux_show_alone - show what a function with a single tracer calls
- * @m: where to
- * @ops: the tracer
- * @index: the index of its entry, which is not shown
- *
- * Context: ftrace_lock held.
- *
- * Return: false: the caller does not show the graph tracers of @ops. ftrace does not either for
- * an ops with FTRACE_FL_CALL_OPS_EN.
- */
-bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
-{
-	/* As t_show() of ftrace.c shows it with FTRACE_FL_CALL_OPS_EN */
-	if (ftrace_ops_get_func(ops) == ops->func)
-		seq_printf(m, "\tops: %pS (%pS)", ops, ops->func);
-
-	return false;
-}
-
 /* Nothing is kept for an ID */
 void arch_ftrace_mux_free_id(unsigned int id)
 {
@@ -152,39 +129,18 @@ void arch_ftrace_mux_free_id(unsigned int id)
 /* Entries */
 
 /**
- * ftrace_mux_cell_at - an entry
- * @index: its index
+ * ftrace_mux_entry_regs - whether the call sites of an entry have to save all registers
+ * @index: the index of the entry
+ *
+ * With ARCH_FTRACE_MUX_SITE_REGS, the answer does not change while a function has the entry.
  *
  * Context: ftrace_lock held.
  *
- * Return: the entry.
+ * Return: true if a tracer of its combination needs them.
  */
-struct ftrace_mux_cell *ftrace_mux_cell_at(unsigned int index)
+bool ftrace_mux_entry_regs(unsigned int index)
 {
-	return &mux_cells[index / FTRACE_MUX_CHUNK_ENTRIES][index % FTRACE_MUX_CHUNK_ENTRIES];
-}
-
-/**
- * arch_ftrace_mux_add_entries - add FTRACE_MUX_CHUNK_ENTRIES entries
- * @first: the index of the first
- *
- * Context: process context, may sleep; ftrace_lock held.
- *
- * Return: 0, -ENOMEM.
- */
-int arch_ftrace_mux_add_entries(unsigned int first)
-{
-	struct ftrace_mux_cell *cells = kvmalloc_array(FTRACE_MUX_CHUNK_ENTRIES, sizeof(*cells),
-						       GFP_KERNEL | __GFP_ZERO);
-
-	if (!cells)
-		return -ENOMEM;
-
-	for (unsigned int n = 0; n < FTRACE_MUX_CHUNK_ENTRIES; n++)
-		cells[n].func = ftrace_mux_call_entry;
-	mux_cells[first / FTRACE_MUX_CHUNK_ENTRIES] = cells;
-
-	return 0;
+	return ftrace_mux_entry_at(index)->combo->regs;
 }
 
 /* Changes */
@@ -192,8 +148,8 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 /**
  * arch_ftrace_mux_begin - start a batch of changes of entries and calls
  *
- * Each change is a store. The caller orders it before what it stores later: before the pointer
- * to the entry, with smp_wmb().
+ * Each change is one store. The caller executes smp_wmb() after it, before it stores what leads to
+ * the entry.
  *
  * Context: ftrace_lock held.
  */
@@ -223,7 +179,7 @@ void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo
 	 * The calls are stored before the pointer to them. Readers need no barrier: their loads
 	 * depend on the pointer.
 	 */
-	smp_store_release(&ftrace_mux_cell_at(index)->call, entry_call(combo));
+	smp_store_release(arch_ftrace_mux_call_ptr(index), entry_call(combo));
 }
 
 /**

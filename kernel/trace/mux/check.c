@@ -80,7 +80,7 @@ void ftrace_mux_check_recs(void)
 	/* Without an update, the plans are free to count call sites */
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		if (!rec->mux_entry)
+		if (!rec->mux.entry)
 			continue;
 		entry = ftrace_mux_rec_entry(rec);
 		entry->plan.functions++;

@@ -144,6 +144,7 @@ void ftrace_mux_entry_free(struct ftrace_mux_entry *entry)
 void ftrace_mux_entry_move(struct ftrace_mux_entry *entry, struct ftrace_mux_combo *combo)
 {
 	if (entry->combo) {
+		WARN_ON_ONCE(ARCH_FTRACE_MUX_SITE_REGS && entry->combo->regs != combo->regs);
 		entry->combo->abandoned = true;
 		list_del(&entry->node);
 	}
@@ -226,5 +227,5 @@ unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	return rec->mux_entry ? arch_ftrace_mux_site_addr(rec->mux_entry) : 0;
+	return rec->mux.entry ? arch_ftrace_mux_site_addr(rec->mux.entry) : 0;
 }

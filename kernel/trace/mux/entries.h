@@ -69,7 +69,7 @@ static inline struct ftrace_mux_entry *ftrace_mux_entry_at(unsigned int index)
 static __always_inline struct ftrace_mux_entry *
 ftrace_mux_rec_entry(const struct dyn_ftrace *rec)
 {
-	return rec->mux_entry ? ftrace_mux_entry_at(rec->mux_entry) : &ftrace_mux_no_entry;
+	return rec->mux.entry ? ftrace_mux_entry_at(rec->mux.entry) : &ftrace_mux_no_entry;
 }
 
 struct ftrace_mux_entry *ftrace_mux_next_entry(unsigned int *index);

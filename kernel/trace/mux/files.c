@@ -444,7 +444,7 @@ bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec)
 
 	/* As ftrace shows a single tracer */
 	if (combo->nr == 1 && !combo->graph) {
-		if (arch_ftrace_mux_show_alone(m, combo->ops[0], rec->mux_entry))
+		if (arch_ftrace_mux_show_alone(m, combo->ops[0], rec->mux.entry))
 			ftrace_show_subops(m, combo->ops[0], rec);
 	} else {
 		seq_puts(m, "\tmux: ");

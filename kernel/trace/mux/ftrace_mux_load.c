@@ -52,6 +52,7 @@
 #define NR_SINGLES	100
 #define NR_OPS		32
 #define NR_SYSTEM	8
+#define SLOW_RETURN	50	/* in us */
 #define ALL_FUNCS	((1UL << NR_FUNCS) - 1)
 
 /* The functions to be traced: no two alike, or the compiler merges them */
@@ -321,8 +322,7 @@ static notrace int slow_return_entry(struct ftrace_graph_ent *trace, struct fgra
 static notrace void slow_return_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
 				       struct ftrace_regs *fregs)
 {
-	/* It is not a place to sleep */
-	udelay(50);
+	udelay(SLOW_RETURN);
 }
 
 static struct fgraph_ops slow_return;

@@ -30,16 +30,14 @@
 #include "ids.h"
 #include "mux.h"
 
-/* The masks lie in the upper half of the flags, above the index of the entry */
-#ifdef __BIG_ENDIAN
-#error "the masks overlay the flags"
-#endif
-static_assert(FTRACE_MUX_IDS <= 8);
-/* Code that clears a flag must not clear the masks */
+static_assert(BITS_PER_BYTE * sizeof_field(struct ftrace_mux_rec, filter_ids) >= FTRACE_MUX_IDS);
+#ifdef CONFIG_64BIT
+/* The masks are in the upper half of the flags, and code that clears a flag does not clear them */
 static_assert((~FTRACE_FL_ENABLED & FTRACE_FL_MUX) == FTRACE_FL_MUX);
 static_assert((~FTRACE_FL_TRAMP & FTRACE_FL_MUX) == FTRACE_FL_MUX);
-static_assert(offsetof(struct dyn_ftrace, mux_entry) ==
-	      offsetof(struct dyn_ftrace, flags) + sizeof(u32));
+static_assert(offsetof(struct dyn_ftrace, mux) == offsetof(struct dyn_ftrace, flags) +
+	      (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? 0 : sizeof(u32)));
+#endif
 
 struct mux_id {
 	struct ftrace_ops	*ops;		/* NULL if FREE */

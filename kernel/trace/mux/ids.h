@@ -14,7 +14,7 @@ void ftrace_mux_ids_reap(void);
 /* The tracers with an ID that want @rec, as a mask */
 static inline unsigned int ftrace_mux_rec_mask(const struct dyn_ftrace *rec)
 {
-	return rec->mux_filter & ~rec->mux_notrace;
+	return rec->mux.filter_ids & ~rec->mux.notrace_ids;
 }
 
 #endif /* _KERNEL_TRACE_MUX_IDS_H */

@@ -103,7 +103,7 @@ static void count_functions(struct info_counts *counts)
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		if (!(rec->flags & FTRACE_FL_ENABLED) || rec->mux_entry)
+		if (!(rec->flags & FTRACE_FL_ENABLED) || rec->mux.entry)
 			continue;
 		count_rec(counts, rec);
 		cond_resched();

@@ -14,7 +14,6 @@
  */
 #include <linux/fs.h>
 #include <linux/math64.h>
-#include <linux/timex.h>
 #include <linux/trace.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
@@ -22,6 +21,7 @@
 #include "../trace.h"
 #include "mux.h"
 #include "stat.h"
+#include "time.h"
 
 /* Jiffies from one check to the next */
 #define LIMIT_PERIOD	HZ
@@ -29,7 +29,7 @@
 /* How many instances have a limit */
 static unsigned int nr_limited;
 
-/* get_cycles() at the last check */
+/* ftrace_mux_clock() at the last check */
 static u64 last_check;
 
 static void check_limits(struct work_struct *work);
@@ -122,7 +122,7 @@ static void check_limits(struct work_struct *work)
 
 	guard(mutex)(&trace_types_lock);
 
-	now = get_cycles();
+	now = ftrace_mux_clock();
 	elapsed = now - last_check;
 	last_check = now;
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
@@ -159,7 +159,7 @@ static int set_limit(struct trace_array *tr, unsigned int limit)
 			return ret;
 		leave_out_past(tr);
 		if (!nr_limited++) {
-			last_check = get_cycles();
+			last_check = ftrace_mux_clock();
 			queue_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
 		}
 	} else if (!limit && tr->mux_limit) {

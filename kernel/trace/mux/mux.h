@@ -93,7 +93,7 @@ static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrac
 
 static inline enum ftrace_mux_move ftrace_mux_rec_test(struct dyn_ftrace *rec)
 {
-	if (!ftrace_mux_enabled && !rec->mux_entry)
+	if (!ftrace_mux_enabled && !rec->mux.entry)
 		return FTRACE_MUX_NONE;
 
 	return __ftrace_mux_rec_test(rec);
@@ -121,9 +121,9 @@ static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,
 	if (!ops->mux.id)
 		return;
 
-	rec->mux_filter |= BIT(ops->mux.id - 1);
+	rec->mux.filter_ids |= BIT(ops->mux.id - 1);
 	if (in_notrace)
-		rec->mux_notrace |= BIT(ops->mux.id - 1);
+		rec->mux.notrace_ids |= BIT(ops->mux.id - 1);
 }
 
 /* Clear what ftrace_mux_rec_add() has set */
@@ -136,8 +136,8 @@ static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
 		return;
 
 	keep = ~BIT(ops->mux.id - 1);
-	rec->mux_filter &= keep;
-	rec->mux_notrace &= keep;
+	rec->mux.filter_ids &= keep;
+	rec->mux.notrace_ids &= keep;
 }
 
 /*

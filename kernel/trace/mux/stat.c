@@ -33,7 +33,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
-#include <linux/timex.h>
 #include <linux/uaccess.h>
 
 #include "combinations.h"
@@ -63,7 +62,7 @@ static bool time_needed;
 /* Incremented when the mode changes: combinations of an older generation do not count */
 static unsigned int generation;
 
-/* ktime_get_ns() and get_cycles() when counting has started */
+/* ktime_get_ns() and ftrace_mux_clock() when counting has started */
 static u64 started;
 static u64 started_cycles;
 
@@ -173,7 +172,7 @@ void ftrace_mux_stat_init(struct ftrace_mux_combo *combo)
 	if (!counting())
 		return;
 
-	combo->count = alloc_percpu(unsigned long);
+	combo->count = alloc_percpu(u64);
 	if (!combo->count || (mode == STAT_TIME && ftrace_mux_time_init(combo)))
 		ftrace_mux_stat_cancel(combo);
 }
@@ -219,7 +218,7 @@ static void add_usage(struct ftrace_mux_usage *sum, const struct ftrace_mux_comb
 	 * preempted if one was, so time.preempted is not divided.
 	 */
 	if (combo->graph_set && ops->flags & FTRACE_OPS_FL_SUBOP)
-		time.cycles /= combo->graph_set->nr;
+		time.cycles = div_u64(time.cycles, combo->graph_set->nr);
 
 	sum->time.cycles += time.cycles;
 	sum->time.preempted += time.preempted;
@@ -402,7 +401,7 @@ static void uncount_list_functions(void)
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		if (rec->flags & FTRACE_FL_ENABLED && !rec->mux_entry &&
+		if (rec->flags & FTRACE_FL_ENABLED && !rec->mux.entry &&
 		    !(rec->flags & FTRACE_FL_DIRECT_EN && ftrace_rec_count(rec) == 1))
 			ftrace_mux_stat_uncount(rec);
 		cond_resched();
@@ -445,7 +444,7 @@ static int change_mode(enum stat_mode new_mode)
 	time_all_returns();
 	if (counting()) {
 		started = ktime_get_ns();
-		started_cycles = get_cycles();
+		started_cycles = ftrace_mux_clock();
 		last_uncounted_seq = U64_MAX;
 		for_each_ftrace_mux_tracer(ops) {
 			ops->mux.usage = (struct ftrace_mux_usage){ };
@@ -580,9 +579,9 @@ static u64 used_cycles(const struct ftrace_mux_usage *usage)
  */
 static bool cycles_to_ns(u64 cycles, u64 *ns)
 {
-	s64 elapsed = get_cycles() - started_cycles;
+	s64 elapsed = ftrace_mux_clock() - started_cycles;
 
-	if (elapsed <= 0 || cycles / num_possible_cpus() > elapsed)
+	if (elapsed <= 0 || div_u64(cycles, num_possible_cpus()) > elapsed)
 		return false;
 
 	*ns = mul_u64_u64_div_u64(cycles, ktime_get_ns() - started, elapsed);
@@ -593,16 +592,17 @@ static bool cycles_to_ns(u64 cycles, u64 *ns)
 /* The time of a call, and the share of a CPU that calls have taken. @ns: since they are counted */
 static void show_time(struct seq_file *m, const struct ftrace_mux_usage *usage, u64 ns)
 {
-	u64 used, permille;
+	u64 used, percent;
+	u32 tenth;
 
 	if (mode != STAT_TIME || !cycles_to_ns(used_cycles(usage), &used)) {
 		seq_printf(m, " %8s %6s", "-", "-");
 		return;
 	}
 
-	permille = mul_u64_u64_div_u64(used, 1000, ns);
-	seq_printf(m, " %8llu %4llu.%llu", div64_u64(used, max(usage->calls, 1ULL)),
-		   permille / 10, permille % 10);
+	percent = div_u64_rem(mul_u64_u64_div_u64(used, 1000, ns), 10, &tenth);
+	seq_printf(m, " %8llu %4llu.%u", div64_u64(used, max(usage->calls, 1ULL)),
+		   percent, tenth);
 }
 
 /**
@@ -611,7 +611,7 @@ static void show_time(struct seq_file *m, const struct ftrace_mux_usage *usage, 
  *
  * Context: ftrace_lock held.
  *
- * Return: the time in units of get_cycles(), since it is measured, or since the tracer was
+ * Return: the time in units of ftrace_mux_clock(), since it is measured, or since the tracer was
  * registered, if that was later. Calls that are not counted are not in it.
  */
 u64 ftrace_mux_stat_cycles(struct ftrace_ops *ops)

@@ -6,23 +6,36 @@
 #include <linux/ftrace.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/timex.h>
 
 struct ftrace_mux_combo;
 
 #ifdef CONFIG_FTRACE_MUX
 
+#include <asm/ftrace_mux.h>
+
+/* The clock that measures calls. It is the same for all CPUs, has 64 bits, and any unit. */
+static __always_inline u64 ftrace_mux_clock(void)
+{
+#ifdef ARCH_FTRACE_MUX_CLOCK
+	return ARCH_FTRACE_MUX_CLOCK();
+#else
+	return get_cycles();
+#endif
+}
+
 /* When a call began. nivcsw: how often the task had been preempted by then */
 struct ftrace_mux_timer {
 	unsigned long	nivcsw;
-	cycles_t	start;
+	u64		start;
 };
 
 static __always_inline struct ftrace_mux_timer ftrace_mux_timer_start(void)
 {
 	return (struct ftrace_mux_timer) {
 		.nivcsw = READ_ONCE(current->nivcsw),
-		.start = get_cycles(),
+		.start = ftrace_mux_clock(),
 	};
 }
 
@@ -33,7 +46,7 @@ static __always_inline struct ftrace_mux_timer ftrace_mux_timer_start(void)
 static __always_inline void ftrace_mux_timer_stop(struct ftrace_mux_timer timer,
 						  struct ftrace_mux_time __percpu *time)
 {
-	cycles_t cycles = get_cycles() - timer.start;
+	u64 cycles = ftrace_mux_clock() - timer.start;
 
 	if (likely(READ_ONCE(current->nivcsw) == timer.nivcsw))
 		this_cpu_add(time->cycles, cycles);

@@ -204,7 +204,7 @@ enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if ((entry ? entry->index : 0) != rec->mux_entry)
+	if ((entry ? entry->index : 0) != rec->mux.entry)
 		return FTRACE_MUX_MOVES;
 
 	return entry ? FTRACE_MUX_STAYS : FTRACE_MUX_NONE;
@@ -246,7 +246,7 @@ void ftrace_mux_rec_leave(struct dyn_ftrace *rec)
 	entry->users--;
 	entry->abandoned = true;
 	ftrace_mux_request_sweep();
-	rec->mux_entry = 0;
+	rec->mux.entry = 0;
 }
 
 /**
@@ -268,7 +268,7 @@ void ftrace_mux_rec_move(struct dyn_ftrace *rec)
 			FTRACE_FL_CALL_OPS_EN);
 	if (entry) {
 		entry->users++;
-		rec->mux_entry = entry->index;
+		rec->mux.entry = entry->index;
 		return;
 	}
 
@@ -320,7 +320,7 @@ static noinline bool start_change(struct mux_update *u, struct ftrace_ops *ops,
 
 	u->last.ops = ops;
 	u->last.add = add;
-	u->last.index = rec->mux_entry;
+	u->last.index = rec->mux.entry;
 	u->last.modify = add && ops->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT);
 	u->last.entry = entry;
 
@@ -344,7 +344,7 @@ bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool
 	struct mux_update *u = &update;
 
 	/* It is the same change, and often the same entry, for all functions of a tracer */
-	if ((u->last.ops != ops || u->last.add != add || u->last.index != rec->mux_entry) &&
+	if ((u->last.ops != ops || u->last.add != add || u->last.index != rec->mux.entry) &&
 	    !start_change(u, ops, rec, add))
 		return false;
 
@@ -484,6 +484,8 @@ static bool move_entry(struct mux_update *u, struct ftrace_mux_entry *entry)
 		return false;
 
 	combo = ftrace_mux_combo_get(&u->set);
+	if (combo && ARCH_FTRACE_MUX_SITE_REGS && combo->regs != entry->combo->regs)
+		return false;
 	if (!combo || (entry->users < MUX_MERGE_USERS && !list_empty(&combo->entries)))
 		return false;
 

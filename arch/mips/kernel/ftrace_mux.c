@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Function tracer multiplexer on MIPS, see <linux/ftrace_mux_arch.h>.
+ *
+ * The third instruction of a call site has the offset of a cell. ftrace_caller() makes the call
+ * that the cell points to. The first FTRACE_NR_TARGETS cells belong to ftrace_dyn.c, the others are
+ * the entries of the multiplexer. An entry moves to another combination by one store.
+ *
+ * Whether ftrace_caller() saves all registers is a bit of the call site. An entry only moves
+ * between combinations that both need them, or both do not.
+ *
+ * ftrace_lock serializes all changes. Traced functions read without it.
+ */
+#include <linux/ftrace_mux_arch.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+
+#include <asm/ftrace.h>
+
+/* ftrace_caller() takes the one for the other */
+static_assert(sizeof(struct ftrace_mux_call) == sizeof(struct ftrace_target));
+static_assert(offsetof(struct ftrace_mux_call, func) == offsetof(struct ftrace_target, func));
+static_assert(offsetof(struct ftrace_mux_call, arg) == offsetof(struct ftrace_target, ops));
+
+/* See <linux/ftrace_mux_calls.h> */
+notrace __kprobes void ftrace_mux_count(unsigned long ip, unsigned long parent_ip,
+					struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	const struct ftrace_mux_counted *counted = (const void *)op;
+	const struct ftrace_mux_call *call = counted->call;
+	ftrace_func_t func = READ_ONCE(call->func);
+
+	this_cpu_inc(*counted->count);
+	func(ip, parent_ip, call->arg, fregs);
+}
+
+static const struct ftrace_target **cell_at(unsigned int index)
+{
+	return &ftrace_cells[FTRACE_NR_TARGETS + index];
+}
+
+/* See <linux/ftrace_mux_calls.h> */
+const struct ftrace_mux_call **arch_ftrace_mux_call_ptr(unsigned int index)
+{
+	return (const struct ftrace_mux_call **)cell_at(index);
+}
+
+/**
+ * arch_ftrace_mux_add_entries - add FTRACE_MUX_CHUNK_ENTRIES entries
+ * @first: the index of the first
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ *
+ * The table is static: see only whether it has as many elements.
+ *
+ * Return: 0, -ENOMEM if it has not.
+ */
+int arch_ftrace_mux_add_entries(unsigned int first)
+{
+	return first + FTRACE_MUX_CHUNK_ENTRIES <= FTRACE_NR_CELLS - FTRACE_NR_TARGETS ?
+	       0 : -ENOMEM;
+}
+
+/**
+ * arch_ftrace_mux_site_addr - what a call site with an entry calls
+ * @index: the index of the entry
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the address of the cell, for ftrace_dyn.c.
+ */
+unsigned long arch_ftrace_mux_site_addr(unsigned int index)
+{
+	return (unsigned long)cell_at(index);
+}
+
+/**
+ * arch_ftrace_mux_show_alone - show what a function with a single tracer calls
+ * @m: where to
+ * @ops: the tracer
+ * @index: the index of its entry
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: true: the caller shows the graph tracers behind @ops, too.
+ */
+bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
+{
+	seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)cell_at(index), (void *)ops->func,
+		   (void *)ftrace_ops_get_func(ops));
+
+	return true;
+}
+
+#if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
+/**
+ * arch_ftrace_mux_site_calls - whether the call site of a function calls an entry
+ * @rec: the record of the function
+ * @index: the index of the entry
+ *
+ * Context: ftrace_lock and text_mutex held.
+ *
+ * Return: true if the call site is on, and has the offset of the entry.
+ */
+bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index)
+{
+	return ftrace_site_calls(rec->ip, (unsigned long)cell_at(index));
+}
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Function tracer multiplexer: entries that look like an ops.
+ *
+ * For architectures with DYNAMIC_FTRACE_WITH_CALL_OPS: a literal in front of each function holds
+ * the address of an ops, or of an entry.
+ */
+#include <linux/ftrace_mux_arch.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "../ftrace_internal.h"
+
+/* The memory of entries is never freed, and an index that is free is used again */
+static struct ftrace_mux_ops_entry *mux_ops_entries[FTRACE_MUX_MAX_CHUNKS];
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+static_assert(offsetof(struct ftrace_mux_ops_entry, func) == offsetof(struct ftrace_ops, func));
+static_assert(offsetof(struct ftrace_mux_ops_entry, direct_call) ==
+	      offsetof(struct ftrace_ops, direct_call));
+#endif
+
+/**
+ * ftrace_mux_ops_entry_at - an entry
+ * @index: its index
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the entry.
+ */
+struct ftrace_mux_ops_entry *ftrace_mux_ops_entry_at(unsigned int index)
+{
+	return &mux_ops_entries[index / FTRACE_MUX_CHUNK_ENTRIES][index % FTRACE_MUX_CHUNK_ENTRIES];
+}
+
+/**
+ * arch_ftrace_mux_call_ptr - where an entry has the pointer to its call
+ * @index: the index of the entry
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the address of the pointer.
+ */
+const struct ftrace_mux_call **arch_ftrace_mux_call_ptr(unsigned int index)
+{
+	return &ftrace_mux_ops_entry_at(index)->call;
+}
+
+/**
+ * arch_ftrace_mux_add_entries - add FTRACE_MUX_CHUNK_ENTRIES entries
+ * @first: the index of the first
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int arch_ftrace_mux_add_entries(unsigned int first)
+{
+	struct ftrace_mux_ops_entry *entries;
+
+	entries = kvcalloc(FTRACE_MUX_CHUNK_ENTRIES, sizeof(*entries), GFP_KERNEL);
+	if (!entries)
+		return -ENOMEM;
+
+	for (unsigned int n = 0; n < FTRACE_MUX_CHUNK_ENTRIES; n++)
+		entries[n].func = ftrace_mux_call_entry;
+	mux_ops_entries[first / FTRACE_MUX_CHUNK_ENTRIES] = entries;
+
+	return 0;
+}
+
+/**
+ * arch_ftrace_mux_show_alone - show what a function with a single tracer calls
+ * @m: where to
+ * @ops: the tracer
+ * @index: the index of its entry, which is not shown
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: false: the caller shows no graph tracers behind @ops, as t_show() shows none for a record
+ * with FTRACE_FL_CALL_OPS_EN.
+ */
+bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
+{
+	/* As t_show() of ftrace.c shows it with FTRACE_FL_CALL_OPS_EN */
+	if (ftrace_ops_get_func(ops) == ops->func)
+		seq_printf(m, "\tops: %pS (%pS)", ops, ops->func);
+
+	return false;
+}
