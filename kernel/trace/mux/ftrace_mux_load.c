@@ -20,7 +20,7 @@
  *	singles_run N		calls each of these N times
  *	singles_calls		the fewest and the most calls they have seen
  *	recursing 0|1		a tracer of mux_load_s99() that calls it
- *	slow_return 0|1		a graph tracer of mux_load_s98() that takes 50 us when
+ *	slow_return 0|1		a graph tracer of mux_load_s98() that takes 500 us when
  *				it returns
  *	busy 0|1		a task that does not give up its CPU: no grace
  *				period of Tasks RCU ends
@@ -36,7 +36,6 @@
 #include <linux/cleanup.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
-#include <linux/delay.h>
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kstrtox.h>
 #include <linux/kthread.h>
@@ -45,6 +44,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 
 #include "check.h"
 
@@ -52,7 +52,7 @@
 #define NR_SINGLES	100
 #define NR_OPS		32
 #define NR_SYSTEM	8
-#define SLOW_RETURN	50	/* in us */
+#define SLOW_RETURN	(500 * NSEC_PER_USEC)
 #define ALL_FUNCS	((1UL << NR_FUNCS) - 1)
 
 /* The functions to be traced: no two alike, or the compiler merges them */
@@ -322,7 +322,11 @@ static notrace int slow_return_entry(struct ftrace_graph_ent *trace, struct fgra
 static notrace void slow_return_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
 				       struct ftrace_regs *fregs)
 {
-	udelay(SLOW_RETURN);
+	u64 start = ktime_get_mono_fast_ns();
+
+	/* Not udelay(), which depends on how busy the machine was at boot */
+	while (ktime_get_mono_fast_ns() - start < SLOW_RETURN)
+		cpu_relax();
 }
 
 static struct fgraph_ops slow_return;
