@@ -316,9 +316,6 @@ void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
 	target = ops_target(ops);
 	if (target)
 		WRITE_ONCE(target->func, ftrace_ops_get_func(ops));
-
-	/* Before any call site that uses it */
-	smp_wmb();
 }
 
 /**
@@ -597,7 +594,7 @@ void ftrace_replace_code(int mod_flags)
 	struct dyn_ftrace *rec;
 	int ret;
 
-	/* A CPU that executes a new call site sees the cells that were stored before */
+	/* A CPU that executes a new call site sees the cells and targets that were stored before */
 	smp_wmb();
 
 	for_ftrace_rec_iter(iter) {
@@ -636,6 +633,28 @@ int ftrace_update_ftrace_func(ftrace_func_t func)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* @set: the graph tracers that want the function; NULL if their filters have to tell */
+static __always_inline void graph_enter(unsigned long ip, struct ftrace_regs *fregs,
+					const struct fgraph_set *set)
+{
+	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
+	unsigned long *entry_sp = (unsigned long *)regs->regs[29];
+	int ret;
+
+	if (unlikely(ftrace_graph_is_dead()))
+		return;
+
+	if (unlikely(atomic_read(&current->tracing_graph_pause)))
+		return;
+
+	if (set)
+		ret = function_graph_enter_set(regs->regs[31], ip, 0, entry_sp, fregs, set);
+	else
+		ret = function_graph_enter_regs(regs->regs[31], ip, 0, entry_sp, fregs);
+	if (!ret)
+		regs->regs[31] = (unsigned long)return_to_handler;
+}
+
 /**
  * ftrace_graph_func - make a function return to return_to_handler()
  * @ip: the function
@@ -649,17 +668,7 @@ int ftrace_update_ftrace_func(ftrace_func_t func)
 void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 		       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
-	unsigned long *entry_sp = (unsigned long *)regs->regs[29];
-
-	if (unlikely(ftrace_graph_is_dead()))
-		return;
-
-	if (unlikely(atomic_read(&current->tracing_graph_pause)))
-		return;
-
-	if (!function_graph_enter_regs(regs->regs[31], ip, 0, entry_sp, fregs))
-		regs->regs[31] = (unsigned long)return_to_handler;
+	graph_enter(ip, fregs, NULL);
 }
 
 #ifdef CONFIG_FTRACE_MUX
@@ -677,18 +686,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	const struct fgraph_set *set = (const struct fgraph_set *)op;
-	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
-	unsigned long *entry_sp = (unsigned long *)regs->regs[29];
-
-	if (unlikely(ftrace_graph_is_dead()))
-		return;
-
-	if (unlikely(atomic_read(&current->tracing_graph_pause)))
-		return;
-
-	if (!function_graph_enter_set(regs->regs[31], ip, 0, entry_sp, fregs, set))
-		regs->regs[31] = (unsigned long)return_to_handler;
+	graph_enter(ip, fregs, (const struct fgraph_set *)op);
 }
 #endif /* CONFIG_FTRACE_MUX */
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */
