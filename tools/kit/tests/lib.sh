@@ -148,4 +148,14 @@ stock_results()
 	fi
 }
 
+# other_test TEST [PREFIX]: runs another test, and reports its results
+other_test()
+{
+	local status=0
+	"$KIT/tests/$1" > "$WORK/other" || status=$?
+	sed -E "s/^(ok|not ok|skip) /&${2:-}$1: /" "$WORK/other"
+	# It exits with 4 if something was left out
+	if (( status && status != 4 )); then not_ok "${2:-}$1: status $status"; fi
+}
+
 done_testing() { exit "$FAILED"; }
