@@ -205,7 +205,7 @@ static ssize_t limit_write(struct file *file, const char __user *ubuf, size_t cn
 	if (ret)
 		return ret;
 
-	/* No tracer can take more */
+	/* More than all CPUs is a mistake */
 	if (limit > 100 * num_possible_cpus())
 		return -EINVAL;
 
