@@ -70,6 +70,8 @@ help:
 #:                      kselftest and bench (BITS=32 or 64; R6=1: MIPS release 6)
 #:   ARCH=arm64         arm64, on QEMU's board virt: run, guest, shell, kselftest, bench,
 #:                      stress and deb (without CONFIG=, of the kernel's defconfig)
+#:   ARCH=riscv         riscv, on the same board, with BASE=7.3: run, guest, shell, kselftest,
+#:                      bench and stress
 #:   ENGINE=ktrace      the kernel that traces functions without -pg (x86_64);
 #:                      bench: beside the patched kernel with -pg
 #:                      NOPADDING=1: with CONFIG_CALL_PADDING=n

@@ -2,16 +2,18 @@
 /*
  * Function tracer multiplexer: combinations and entries that are data, not code.
  *
- * For architectures where data at a call site says which entry it has, as the literal of arm64 or
- * the immediate operand of MIPS. kernel/trace/mux/calls.c provides most of
- * <linux/ftrace_mux_arch.h> for them. ops_entries.c provides what depends on the form of an entry,
- * if the literal is that of DYNAMIC_FTRACE_WITH_CALL_OPS. The architecture provides the rest.
+ * For architectures where data says which entry a function has: the literal in front of the
+ * function (DYNAMIC_FTRACE_WITH_CALL_OPS, on arm64 and riscv), or an operand of the call site
+ * (MIPS). kernel/trace/mux/calls.c provides most of <linux/ftrace_mux_arch.h> for them.
+ * ops_entries.c provides the entries for the literal. The architecture provides the rest.
  */
 #ifndef _LINUX_FTRACE_MUX_CALLS_H
 #define _LINUX_FTRACE_MUX_CALLS_H
 
 #include <linux/ftrace.h>
 #include <linux/types.h>
+
+#ifdef CONFIG_FTRACE_MUX
 
 /**
  * struct ftrace_mux_counted - a call that is counted
@@ -54,7 +56,12 @@ struct ftrace_mux_ops_entry {
 	const struct ftrace_mux_call *call;
 } __aligned(32);
 
+/* Provided by ops_entries.c */
+
 struct ftrace_mux_ops_entry *ftrace_mux_ops_entry_at(unsigned int index);
+const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec);
+
+/* Provided by calls.c */
 
 bool ftrace_mux_entry_regs(unsigned int index);
 
@@ -82,5 +89,12 @@ DECLARE_FTRACE_MUX_CALL(5);
 DECLARE_FTRACE_MUX_CALL(6);
 DECLARE_FTRACE_MUX_CALL(7);
 DECLARE_FTRACE_MUX_CALL(8);
+
+#else /* !CONFIG_FTRACE_MUX */
+static inline const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
+{
+	return NULL;
+}
+#endif
 
 #endif /* _LINUX_FTRACE_MUX_CALLS_H */

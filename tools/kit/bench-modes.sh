@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # bench.sh sets V
 #
-# Shared by bench and bench-arm64, which compare the stock kernel with the patched one with the
+# Shared by bench and bench-virt, which compare the stock kernel with the patched one with the
 # switch of the multiplexer off and on: the tables of these. They source bench.sh and limits.sh
 # before.
 

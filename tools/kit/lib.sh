@@ -78,7 +78,10 @@ fi
 BUILD=$SHARED/$BASE
 LOGS=$BUILD/log
 
-# The architecture, from ARCH, BITS and R6:
+# supports_riscv: true if the series has the patches for riscv, which are for 7.0 and newer
+supports_riscv() { ! newer 7.0 "$BASE"; }
+
+# The architecture, from ARCH, BITS, R6 and BIG_ENDIAN:
 #   MACHINE      its name in file names, empty for x86_64
 #   KERNEL_ARCH  its name in the kernel's make
 #   CROSS        prefix of its compiler
@@ -100,13 +103,20 @@ mips)
 	esac
 	QEMU_SYSTEM=qemu-system-$DEBIAN_ARCH
 	if on R6; then MACHINE+=r6; fi
+	# Debian has no programs for it: only 64-mips-big-endian boots this kernel
+	if on BIG_ENDIAN; then MACHINE+=be QEMU_SYSTEM=${QEMU_SYSTEM%el}; fi
 	;;
 arm64)
 	MACHINE=arm64 KERNEL_ARCH=arm64 CROSS=aarch64-linux-gnu- DEBIAN_ARCH=arm64
 	QEMU_SYSTEM='qemu-system-aarch64'
 	;;
+riscv)
+	supports_riscv || die "ARCH=riscv needs Linux 7.0 or newer, not $BASE"
+	MACHINE=riscv KERNEL_ARCH=riscv CROSS=riscv64-linux-gnu- DEBIAN_ARCH=riscv64
+	QEMU_SYSTEM='qemu-system-riscv64'
+	;;
 *)
-	die "ARCH=$ARCH is none of x86_64, mips and arm64"
+	die "ARCH=$ARCH is none of x86_64, mips, arm64 and riscv"
 	;;
 esac
 ROOTFS=$SHARED/rootfs${DEBIAN_ARCH:+-$DEBIAN_ARCH}

@@ -65,6 +65,18 @@ diff_file()
 	echo "${found:-$1}"
 }
 
+# unneeded_files: the overlay files (New-file:) of patches that are not for this base
+unneeded_files()
+{
+	local file bases
+	while read -r file bases; do
+		if [[ -n $bases ]] && ! needed "$bases"; then
+			sed -nE '/^---$/q; s/^New-file: *([^[:space:]]+).*/\1/p' "$TOP/patches/$file"
+		fi
+	done < <(sed -E '/^[[:space:]]*(#|$)/d' "$TOP/patches/series")
+}
+
+# overlay_files: all others
 overlay_files()
 {
 	local dirs=() d
@@ -76,7 +88,7 @@ overlay_files()
 		if [[ -f $TOP/Kconfig ]]; then echo "$MENU"; fi
 		cd "$TOP" && find "${dirs[@]}" -path tools/kit -prune -o \
 			-type f ! -name '*~' ! -name '.*.swp' -print
-	} | sort
+	} | grep -vxF -f <(unneeded_files) | sort
 }
 
 # overlay_source PATH: the path of the new file PATH in this repository

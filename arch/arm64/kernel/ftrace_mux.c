@@ -4,8 +4,7 @@
  *
  * In front of each function, there is a literal: the address of an ops, which
  * ftrace_caller loads. If the function has an entry, the literal is the address of the
- * entry, which looks like an ops. So a call site calls ftrace_caller, whatever entry it
- * has.
+ * entry, which looks like an ops: see kernel/trace/mux/ops_entries.c.
  *
  * The entry is written first; then, after smp_wmb(), the literal; then, if the function was
  * not traced, the branch of the call site. ftrace_caller comes to the entry through the literal,
@@ -18,40 +17,13 @@
 
 #include <asm/insn.h>
 
-/* Keep in sync with CELL_CALL, and with the loads of calls, in ftrace_mux_calls.S */
+/* Keep in sync with ftrace_mux_calls.S */
 static_assert(offsetof(struct ftrace_mux_ops_entry, call) == 16);
 static_assert(offsetof(struct ftrace_mux_call, func) == 0);
 static_assert(offsetof(struct ftrace_mux_call, arg) == 8);
 static_assert(sizeof(struct ftrace_mux_call) == 16);
 static_assert(offsetof(struct ftrace_mux_counted, count) == 0);
 static_assert(offsetof(struct ftrace_mux_counted, call) == 8);
-
-/**
- * arch_ftrace_mux_site_addr - what a call site with an entry calls
- * @index: the index of the entry
- *
- * Context: ftrace_lock held.
- *
- * Return: the address of ftrace_caller, for each entry.
- */
-unsigned long arch_ftrace_mux_site_addr(unsigned int index)
-{
-	return FTRACE_ADDR;
-}
-
-/**
- * ftrace_mux_rec_ops - what the literal of a function has to be
- * @rec: the record of the function
- *
- * Context: ftrace_lock held.
- *
- * Return: its entry, which looks like an ops to ftrace_caller; NULL if it has none.
- */
-const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
-{
-	return rec->mux.entry ? (const struct ftrace_ops *)ftrace_mux_ops_entry_at(rec->mux.entry) :
-				NULL;
-}
 
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
 /**
@@ -67,7 +39,7 @@ const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
 bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index)
 {
 	/* As in ftrace_rec_set_ops() */
-	unsigned long *literal = (unsigned long *)ALIGN_DOWN(rec->ip - 12, 8);
+	const unsigned long *literal = (const unsigned long *)ALIGN_DOWN(rec->ip - 12, 8);
 
 	return READ_ONCE(*literal) == (unsigned long)ftrace_mux_ops_entry_at(index) &&
 	       aarch64_insn_is_bl(le32_to_cpu(*(__le32 *)rec->ip));

@@ -29,11 +29,11 @@
 
 	.pushsection .kprobes.text, "ax"
 
-#define CELL_CALL	16				// in struct ftrace_mux_ops_entry
+#define ENTRY_CALL	16				// in struct ftrace_mux_ops_entry
 
 /* The function of each entry. x2: struct ftrace_mux_ops_entry */
 CALL_START(ftrace_mux_call_entry)
-	ldr	x2, [x2, #CELL_CALL]
+	ldr	x2, [x2, #ENTRY_CALL]
 	ldp	x16, x2, [x2]				// func and arg of the call
 	br	x16
 SYM_FUNC_END(ftrace_mux_call_entry)

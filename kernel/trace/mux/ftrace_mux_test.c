@@ -19,7 +19,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#ifdef CONFIG_ARM64
+#if defined(CONFIG_ARM64) || defined(CONFIG_RISCV)
 #include <asm/insn.h>
 #endif
 
@@ -890,6 +890,35 @@ __call_with_registers(struct test_call *call)
 }
 #endif /* CONFIG_MIPS */
 
+#ifdef CONFIG_RISCV
+/* As above: collects what s1 to s11 differ by from what was put there. s0 is the frame pointer. */
+static notrace noinline __no_sanitize_address unsigned long
+__call_with_registers(struct test_call *call)
+{
+	register unsigned long a0 asm("a0") = (unsigned long)call;
+	register unsigned long a1 asm("a1") = ARG_MAGIC(2);
+	register unsigned long a2 asm("a2") = ARG_MAGIC(3);
+	register unsigned long a3 asm("a3") = ARG_MAGIC(4);
+	register unsigned long a4 asm("a4") = ARG_MAGIC(5);
+	register unsigned long a5 asm("a5") = ARG_MAGIC(6);
+
+	asm volatile(".irp n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11\n\t"
+		     "li s\\n, 0x5b00 + \\n\n\t"
+		     ".endr\n\t"
+		     "call mux_test_f0\n\t"
+		     ".irp n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11\n\t"
+		     "li t0, 0x5b00 + \\n\n\t"
+		     "xor t0, t0, s\\n\n\t"
+		     "or a0, a0, t0\n\t"
+		     ".endr\n\t"
+		     : "+r" (a0), "+r" (a1), "+r" (a2), "+r" (a3), "+r" (a4), "+r" (a5)
+		     : : "a6", "a7", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "s1", "s2", "s3",
+			 "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "ra", "memory");
+
+	return a0;
+}
+#endif /* CONFIG_RISCV */
+
 /* The result of the call is wrong if a register that it preserves was lost */
 static notrace unsigned long call_with_registers(struct test_call *call)
 {
@@ -1257,7 +1286,23 @@ static unsigned long callee(int func)
 
 	return aarch64_insn_is_bl(le32_to_cpu(*site)) ? READ_ONCE(*literal) : 0;
 }
+#endif /* CONFIG_ARM64 */
 
+#ifdef CONFIG_RISCV
+/* As above */
+static unsigned long callee(int func)
+{
+	/* Behind AUIPC */
+	const u32 *site = (const u32 *)funcs[func] + 1;
+	const unsigned long *literal;
+
+	literal = (const unsigned long *)ALIGN_DOWN((unsigned long)site - 12, 8);
+
+	return riscv_insn_is_jalr(*site) ? READ_ONCE(*literal) : 0;
+}
+#endif /* CONFIG_RISCV */
+
+#ifdef CONFIG_HAVE_FTRACE_MUX_OPS_ENTRIES
 static bool calls_list(int func)
 {
 	char name[KSYM_SYMBOL_LEN];
@@ -1266,7 +1311,7 @@ static bool calls_list(int func)
 
 	return strstarts(name, "ftrace_list_ops+");
 }
-#endif /* CONFIG_ARM64 */
+#endif /* CONFIG_HAVE_FTRACE_MUX_OPS_ENTRIES */
 
 #ifdef CONFIG_MIPS
 /* What the call site names, its third word; 0 if it is not traced: the second word is a NOP */

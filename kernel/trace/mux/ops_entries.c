@@ -21,7 +21,7 @@ static_assert(offsetof(struct ftrace_mux_ops_entry, direct_call) ==
 #endif
 
 /**
- * ftrace_mux_ops_entry_at - an entry
+ * ftrace_mux_ops_entry_at - find an entry by its index
  * @index: its index
  *
  * Context: ftrace_lock held.
@@ -31,6 +31,34 @@ static_assert(offsetof(struct ftrace_mux_ops_entry, direct_call) ==
 struct ftrace_mux_ops_entry *ftrace_mux_ops_entry_at(unsigned int index)
 {
 	return &mux_ops_entries[index / FTRACE_MUX_CHUNK_ENTRIES][index % FTRACE_MUX_CHUNK_ENTRIES];
+}
+
+/**
+ * ftrace_mux_rec_ops - the entry of a function, as an ops for its literal
+ * @rec: the record of the function
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the entry, which looks like an ops to ftrace_caller(); NULL if the function has none, and
+ * ftrace chooses an ops.
+ */
+const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
+{
+	return rec->mux.entry ? (const struct ftrace_ops *)ftrace_mux_ops_entry_at(rec->mux.entry) :
+				NULL;
+}
+
+/**
+ * arch_ftrace_mux_site_addr - what a call site with an entry calls
+ * @index: the index of the entry
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the address of ftrace_caller(), for each entry.
+ */
+unsigned long arch_ftrace_mux_site_addr(unsigned int index)
+{
+	return FTRACE_ADDR;
 }
 
 /**

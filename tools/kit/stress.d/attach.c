@@ -50,8 +50,10 @@ static int perf_open(int cpu, const char *filter, bool sample)
 	return fd;
 }
 
-/* In an emulated arm64, an event of nearly all functions leaves no time for anything else */
-#ifdef __aarch64__
+/*
+ * On the emulated boards virt, an event of nearly all functions leaves no time for anything else
+ */
+#if defined(__aarch64__) || defined(__riscv)
 #define FEW_FUNCTIONS	true
 #else
 #define FEW_FUNCTIONS	careful

@@ -58,7 +58,7 @@ takes_long()
 }
 
 # check_options NAME: sets CHECK to the options of tools/kit/check. make test leaves ktrace,
-# arch/mips and arch/arm64 out, for which kernels of more configurations are prepared. If the
+# and other architectures out, for which kernels of more configurations are prepared. If the
 # test is to run whole, this installs the compilers.
 check_options()
 {
@@ -66,11 +66,12 @@ check_options()
 	CHECK=()
 	if ! on TEST_ALL; then
 		CHECK=(--no-others)
-		left_out "$1" 'W=1 and sparse on ktrace, arch/mips and arch/arm64'
+		left_out "$1" 'W=1 and sparse on ktrace and on other architectures'
 		return
 	fi
 	"$KIT/deps" --all >&2 || :
-	for compiler in mipsel-linux-gnu-gcc mips64el-linux-gnuabi64-gcc aarch64-linux-gnu-gcc; do
+	for compiler in mipsel-linux-gnu-gcc mips64el-linux-gnuabi64-gcc aarch64-linux-gnu-gcc \
+		riscv64-linux-gnu-gcc; do
 		if ! command -v $compiler > /dev/null; then
 			left_out "$1" "W=1 and sparse on an architecture: there was no $compiler"
 			return
@@ -105,7 +106,7 @@ stock_id()
 }
 
 # stock_results NAME COMMAND...: sets STOCK_FILE to a file with the output of COMMAND on the
-# stock kernel. If tools/kit/tests/stock/BASE/NAME (with ARCH=arm64: NAME-arm64) is of the stock
+# stock kernel. If tools/kit/tests/stock/BASE/NAME (with ARCH=arm64: NAME-arm64, and so on) is of the stock
 # kernel of this checkout (see stock_id), this uses it, and neither builds the kernel nor runs
 # COMMAND. Otherwise, this runs COMMAND with STOCK=1 set, if the test is named, if all tests
 # run, or with STOCK=fresh, and else leaves the rest of the test out. The output goes to

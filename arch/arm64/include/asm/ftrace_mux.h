@@ -9,18 +9,6 @@
 /* The largest offset of a call site in its function: it follows BTI C, if any, and MOV X9, LR */
 #define ARCH_FTRACE_MAX_SITE_OFFSET	(IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) ? 8 : 4)
 
-struct dyn_ftrace;
-struct ftrace_ops;
-
-#ifdef CONFIG_FTRACE_MUX
 #include <linux/ftrace_mux_calls.h>
-
-const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec);
-#else
-static inline const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
-{
-	return NULL;
-}
-#endif
 
 #endif /* _ASM_ARM64_FTRACE_MUX_H */

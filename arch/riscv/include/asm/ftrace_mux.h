@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Function tracer multiplexer on RISC-V */
+#ifndef _ASM_RISCV_FTRACE_MUX_H
+#define _ASM_RISCV_FTRACE_MUX_H
+
+/* Users know the function __riscv_sys_read() of a system call as sys_read */
+#define ARCH_FTRACE_SYSCALL_PREFIX	"__riscv_"
+
+/* The largest offset of a call site in its function: it is the JALR behind AUIPC */
+#define ARCH_FTRACE_MAX_SITE_OFFSET	4
+
+#include <linux/ftrace_mux_calls.h>
+
+#endif /* _ASM_RISCV_FTRACE_MUX_H */
