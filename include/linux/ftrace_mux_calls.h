@@ -10,6 +10,7 @@
 #ifndef _LINUX_FTRACE_MUX_CALLS_H
 #define _LINUX_FTRACE_MUX_CALLS_H
 
+#include <linux/align.h>
 #include <linux/ftrace.h>
 #include <linux/types.h>
 
@@ -56,9 +57,14 @@ struct ftrace_mux_ops_entry {
 	const struct ftrace_mux_call *call;
 } __aligned(32);
 
+/* The literal of the function whose call site is at @ip, as in ftrace_rec_set_ops() */
+static inline const unsigned long *ftrace_mux_literal(unsigned long ip)
+{
+	return (const unsigned long *)ALIGN_DOWN(ip - 12, 8);
+}
+
 /* Provided by ops_entries.c */
 
-struct ftrace_mux_ops_entry *ftrace_mux_ops_entry_at(unsigned int index);
 const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec);
 
 /* Provided by calls.c */

@@ -19,10 +19,6 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#if defined(CONFIG_ARM64) || defined(CONFIG_RISCV)
-#include <asm/insn.h>
-#endif
-
 #include "check.h"
 #include "fault.h"
 #include "mux.h"
@@ -1274,35 +1270,15 @@ static bool calls_list(int func)
 }
 #endif /* CONFIG_X86_64 */
 
-#ifdef CONFIG_ARM64
+#ifdef CONFIG_HAVE_FTRACE_MUX_OPS_ENTRIES
 /* What the literal of the function is: an ops or an entry; 0 if it is not traced */
 static unsigned long callee(int func)
 {
-	/* Behind BTI and MOV X9, LR */
-	const __le32 *site = (const __le32 *)funcs[func] + 1 + IS_ENABLED(CONFIG_ARM64_BTI_KERNEL);
-	const unsigned long *literal;
+	unsigned long site = (unsigned long)funcs[func] + ARCH_FTRACE_MAX_SITE_OFFSET;
 
-	literal = (const unsigned long *)ALIGN_DOWN((unsigned long)site - 12, 8);
-
-	return aarch64_insn_is_bl(le32_to_cpu(*site)) ? READ_ONCE(*literal) : 0;
+	return arch_ftrace_site_is_on(site) ? READ_ONCE(*ftrace_mux_literal(site)) : 0;
 }
-#endif /* CONFIG_ARM64 */
 
-#ifdef CONFIG_RISCV
-/* As above */
-static unsigned long callee(int func)
-{
-	/* Behind AUIPC */
-	const u32 *site = (const u32 *)funcs[func] + 1;
-	const unsigned long *literal;
-
-	literal = (const unsigned long *)ALIGN_DOWN((unsigned long)site - 12, 8);
-
-	return riscv_insn_is_jalr(*site) ? READ_ONCE(*literal) : 0;
-}
-#endif /* CONFIG_RISCV */
-
-#ifdef CONFIG_HAVE_FTRACE_MUX_OPS_ENTRIES
 static bool calls_list(int func)
 {
 	char name[KSYM_SYMBOL_LEN];

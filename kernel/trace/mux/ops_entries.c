@@ -4,6 +4,12 @@
  *
  * For architectures with DYNAMIC_FTRACE_WITH_CALL_OPS: a literal in front of each function holds
  * the address of an ops, or of an entry.
+ *
+ * The entry is written first; then, after smp_wmb(), the literal; then, if the function was not
+ * traced, its call site. The loads of ftrace_caller() depend on the literal, so they see what is in
+ * the entry.
+ *
+ * ftrace_lock serializes all changes. Traced functions read without it.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/seq_file.h>
@@ -14,21 +20,21 @@
 /* The memory of entries is never freed, and an index that is free is used again */
 static struct ftrace_mux_ops_entry *mux_ops_entries[FTRACE_MUX_MAX_CHUNKS];
 
+/* Keep in sync with ftrace_mux_calls.S of the architectures */
+static_assert(offsetof(struct ftrace_mux_ops_entry, call) == 16);
+static_assert(offsetof(struct ftrace_mux_call, func) == 0);
+static_assert(offsetof(struct ftrace_mux_call, arg) == 8);
+static_assert(sizeof(struct ftrace_mux_call) == 16);
+static_assert(offsetof(struct ftrace_mux_counted, count) == 0);
+static_assert(offsetof(struct ftrace_mux_counted, call) == 8);
+
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 static_assert(offsetof(struct ftrace_mux_ops_entry, func) == offsetof(struct ftrace_ops, func));
 static_assert(offsetof(struct ftrace_mux_ops_entry, direct_call) ==
 	      offsetof(struct ftrace_ops, direct_call));
 #endif
 
-/**
- * ftrace_mux_ops_entry_at - find an entry by its index
- * @index: its index
- *
- * Context: ftrace_lock held.
- *
- * Return: the entry.
- */
-struct ftrace_mux_ops_entry *ftrace_mux_ops_entry_at(unsigned int index)
+static struct ftrace_mux_ops_entry *entry_at(unsigned int index)
 {
 	return &mux_ops_entries[index / FTRACE_MUX_CHUNK_ENTRIES][index % FTRACE_MUX_CHUNK_ENTRIES];
 }
@@ -44,7 +50,7 @@ struct ftrace_mux_ops_entry *ftrace_mux_ops_entry_at(unsigned int index)
  */
 const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
 {
-	return rec->mux.entry ? (const struct ftrace_ops *)ftrace_mux_ops_entry_at(rec->mux.entry) :
+	return rec->mux.entry ? (const struct ftrace_ops *)entry_at(rec->mux.entry) :
 				NULL;
 }
 
@@ -71,7 +77,7 @@ unsigned long arch_ftrace_mux_site_addr(unsigned int index)
  */
 const struct ftrace_mux_call **arch_ftrace_mux_call_ptr(unsigned int index)
 {
-	return &ftrace_mux_ops_entry_at(index)->call;
+	return &entry_at(index)->call;
 }
 
 /**
@@ -116,3 +122,20 @@ bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsi
 
 	return false;
 }
+
+#if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
+/**
+ * arch_ftrace_mux_site_calls - whether the call site of a function calls an entry
+ * @rec: the record of the function
+ * @index: the index of the entry
+ *
+ * Context: ftrace_lock and text_mutex held.
+ *
+ * Return: true if the literal of the function is the entry, and its call site is on.
+ */
+bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index)
+{
+	return READ_ONCE(*ftrace_mux_literal(rec->ip)) == (unsigned long)entry_at(index) &&
+	       arch_ftrace_site_is_on(rec->ip);
+}
+#endif

@@ -11,4 +11,12 @@
 
 #include <linux/ftrace_mux_calls.h>
 
+#include <asm/insn.h>
+
+/* Does the call site at @ip call ftrace_caller()? */
+static inline bool arch_ftrace_site_is_on(unsigned long ip)
+{
+	return aarch64_insn_is_bl(le32_to_cpu(*(__le32 *)ip));
+}
+
 #endif /* _ASM_ARM64_FTRACE_MUX_H */

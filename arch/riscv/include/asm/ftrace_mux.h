@@ -11,4 +11,12 @@
 
 #include <linux/ftrace_mux_calls.h>
 
+#include <asm/insn.h>
+
+/* Does the call site at @ip call ftrace_caller()? */
+static inline bool arch_ftrace_site_is_on(unsigned long ip)
+{
+	return riscv_insn_is_jalr(*(u32 *)ip);
+}
+
 #endif /* _ASM_RISCV_FTRACE_MUX_H */
