@@ -28,14 +28,20 @@ OVERLAY_DIRS=(arch kernel include Documentation tools samples)
 MENU=kernel/trace/Kconfig.shared
 FUZZ=2
 
+# series_lines: patches/series without comments
+series_lines()
+{
+	[[ -f $TOP/patches/series ]] || return 0
+	sed -E '/^[[:space:]]*(#|$)/d' "$TOP/patches/series"
+}
+
 # series: the patch files that the base needs in order, as paths
 series()
 {
 	local file bases
-	[[ -f $TOP/patches/series ]] || return 0
 	while read -r file bases; do
 		if [[ -z $bases ]] || needed "$bases"; then echo "$TOP/patches/$file"; fi
-	done < <(sed -E '/^[[:space:]]*(#|$)/d' "$TOP/patches/series")
+	done < <(series_lines)
 }
 
 # needed BASES: true if the base is one of BASES, such as "6.12..7.2"
@@ -73,7 +79,7 @@ unneeded_files()
 		if [[ -n $bases ]] && ! needed "$bases"; then
 			sed -nE '/^---$/q; s/^New-file: *([^[:space:]]+).*/\1/p' "$TOP/patches/$file"
 		fi
-	done < <(sed -E '/^[[:space:]]*(#|$)/d' "$TOP/patches/series")
+	done < <(series_lines)
 }
 
 # overlay_files: all others
