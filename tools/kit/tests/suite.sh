@@ -45,7 +45,25 @@ other_tests()
 stock_suite()
 {
 	local -x SUITE_OF=stock
-	run_suite "$WORK/stock" "$@" >&2 && cat "$WORK/stock.txt"
+	if [[ $ARCH == riscv ]]; then
+		stock_riscv_suite "$@"
+	else
+		run_suite "$WORK/stock" "$@" >&2
+	fi && cat "$WORK/stock.txt"
+}
+
+# stock_riscv_suite TEST-OR-DIRECTORY...: for a tracer of all functions, stock riscv interrupts all
+# other processors some 15,000 times, which takes a minute. So there are none, but for tests that
+# need two.
+stock_riscv_suite()
+{
+	local test unresolved
+	SMP=1 run_suite "$WORK/stock" "$@" >&2 || return
+	mapfile -t unresolved < <(sed -n 's/^UNRESOLVED //p' "$WORK/stock.txt")
+	for test in "${unresolved[@]}"; do
+		run_suite "$WORK/two" "$test" >&2 || return
+		sed -i "s|^UNRESOLVED $test\$|$(< "$WORK/two.txt")|" "$WORK/stock.txt"
+	done
 }
 
 # suite_ends RESULTS TEST-OR-DIRECTORY...: the same, and ends the test if the guest fails
