@@ -59,24 +59,19 @@ int gtsc_stop(struct gtsc_channel *ch);
 void gtsc_freeze(struct gtsc_channel *ch);
 void gtsc_cleanup(struct gtsc_channel *ch);
 bool gtsc_running(struct gtsc_channel *ch);
-int gtsc_resize(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub);
 int gtsc_set_format(struct gtsc_channel *ch, const char *format);
-void gtsc_set_switch(struct gtsc_channel *ch, void (*fn)(bool on, void *data), void *data);
+void gtsc_set_switch(struct gtsc_channel *ch, int (*fn)(bool on, void *data), void *data);
 
 struct gtsc_group *gtsc_group_setup(const char *root, const char *name);
 struct gtsc_channel *gtsc_group_channel(struct gtsc_group *group, const char *name,
 					unsigned int sub_size, unsigned int nr_sub,
 					unsigned int flags);
-int gtsc_group_start(struct gtsc_group *group);
-int gtsc_group_stop(struct gtsc_group *group);
 void gtsc_group_cleanup(struct gtsc_group *group);
 
 void *gtsc_reserve(struct gtsc_channel *ch, struct gtsc_record *record, size_t len);
-void gtsc_trim(struct gtsc_record *record, size_t len);
 void gtsc_commit(struct gtsc_channel *ch, struct gtsc_record *record);
 void gtsc_discard(struct gtsc_channel *ch, struct gtsc_record *record);
 int gtsc_write(struct gtsc_channel *ch, const void *data, size_t len);
 __printf(2, 3) int gtsc_printf(struct gtsc_channel *ch, const char *fmt, ...);
-__printf(2, 0) int gtsc_vprintf(struct gtsc_channel *ch, const char *fmt, va_list args);
 
 #endif /* _LINUX_GTSC_H */

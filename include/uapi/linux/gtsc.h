@@ -5,7 +5,6 @@
 #ifndef _UAPI_LINUX_GTSC_H
 #define _UAPI_LINUX_GTSC_H
 
-#include <linux/ioctl.h>
 #include <linux/types.h>
 
 /* Types of records */
@@ -28,25 +27,5 @@ struct gtsc_record_header {
 	__u16	cpu;
 	__u32	len;
 };
-
-/**
- * struct gtsc_range - records in the mapped sub-buffers of a CPU
- * @sub: number of the sub-buffer: it is mapped from @sub times the size of a sub-buffer
- * @from: its first byte, in that sub-buffer
- * @to: the byte behind it
- * @reserved: 0
- */
-struct gtsc_range {
-	__u32	sub;
-	__u32	from;
-	__u32	to;
-	__u32	reserved;
-};
-
-/*
- * Of a buffer file that is mapped: the records of the last range have been read; return the
- * next one, or -EAGAIN if there is none.
- */
-#define GTSC_IOC_NEXT		_IOR('R', 0x30, struct gtsc_range)
 
 #endif /* _UAPI_LINUX_GTSC_H */

@@ -445,7 +445,7 @@ void *gtsc_mem_alloc(unsigned int cpu, unsigned int order)
 {
 	struct page *page;
 
-	/* Zeroed: it can be mapped */
+	/* Zeroed: nothing of others can get to user space */
 	page = alloc_pages_node(cpu_to_node(cpu), GFP_KERNEL | __GFP_ZERO | __GFP_COMP |
 				__GFP_RETRY_MAYFAIL | __GFP_NOWARN, order);
 

@@ -15,7 +15,6 @@
 #include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/splice.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <kunit/static_stub.h>
@@ -24,11 +23,7 @@
 #include "gtsc.h"
 #include "read.h"
 
-/*
- * trace0 ... traceN, and buffer0 ... bufferN: the same records, always with headers, and as
- * memory. A kernel that is locked down for integrity does not open files with ioctls and
- * mmap, so the trace files have none.
- */
+/* trace0 ... traceN, and buffer0 ... bufferN: the same records, always with headers */
 
 static int open_file(struct inode *inode, struct file *file, bool headers)
 {
@@ -79,15 +74,6 @@ static ssize_t trace_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	return gtsc_read(iocb->ki_filp->private_data, to);
 }
 
-static ssize_t trace_file_splice_read(struct file *file, loff_t *ppos,
-				      struct pipe_inode_info *pipe, size_t len,
-				      unsigned int flags)
-{
-	ssize_t ret = gtsc_splice(file->private_data, pipe, len);
-
-	return ret ?: copy_splice_read(file, ppos, pipe, len, flags);
-}
-
 static __poll_t trace_file_poll(struct file *file, poll_table *table)
 {
 	struct gtsc_file *f = file->private_data;
@@ -108,45 +94,17 @@ static const struct file_operations trace_file_fops = {
 	.owner		= THIS_MODULE,
 	.open		= trace_file_open,
 	.read_iter	= trace_file_read_iter,
-	.splice_read	= trace_file_splice_read,
+	.splice_read	= copy_splice_read,
 	.poll		= trace_file_poll,
 	.release	= trace_file_release,
 };
-
-static int buffer_file_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	return gtsc_map(file->private_data, vma);
-}
-
-static long buffer_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	struct gtsc_file *f = file->private_data;
-	struct gtsc_range range;
-	int ret;
-
-	if (cmd != GTSC_IOC_NEXT)
-		return -ENOTTY;
-
-	ret = gtsc_next_range(f, &range);
-	if (ret)
-		return ret;
-	if (copy_to_user((void __user *)arg, &range, sizeof(range))) {
-		gtsc_forget_range(f);
-		return -EFAULT;
-	}
-
-	return 0;
-}
 
 static const struct file_operations buffer_file_fops = {
 	.owner		= THIS_MODULE,
 	.open		= buffer_file_open,
 	.read_iter	= trace_file_read_iter,
-	.splice_read	= trace_file_splice_read,
+	.splice_read	= copy_splice_read,
 	.poll		= trace_file_poll,
-	.mmap		= buffer_file_mmap,
-	.unlocked_ioctl	= buffer_file_ioctl,
-	.compat_ioctl	= compat_ptr_ioctl,
 	.release	= trace_file_release,
 };
 

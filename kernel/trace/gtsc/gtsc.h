@@ -8,10 +8,10 @@
  *	state.c		starting and stopping
  *	channel.c	the memory of a channel
  *	size.c		the buffers, their size and counters
- *	map.c		trace files as memory				read.h
  *	read.c		reading trace files				read.h
  *	source.c	the records of one CPU				read.h
  *	write.c		the functions that write: <linux/gtsc.h>
+ *	calls.c		which calls the providers of calls record		calls.h
  *	buffer.c	the buffer of one CPU				buffer.h
  *
  * Calls go down this list.
@@ -74,7 +74,7 @@ struct gtsc_channel {
 	unsigned int		watermark;
 	bool			dying;
 	char			*format;
-	void			(*fn)(bool on, void *data);
+	int			(*fn)(bool on, void *data);
 	void			*fn_data;
 	struct list_head	node;		/* in the group */
 	struct list_head	panic_node;

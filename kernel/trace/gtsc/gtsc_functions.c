@@ -2,26 +2,23 @@
 /*
  * Generic trace setup and control: calls of kernel functions in a trace channel.
  *
- * A function tracer with the name gtsc_functions. A record has the address of a function,
- * and of where it was called from; "gtsc functions" records them and prints names.
+ * A function tracer with the name gtsc_functions. A record has the address of a function, where it
+ * was called from, and the task; "gtsc functions" records them and prints names.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cleanup.h>
 #include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/module.h>
-#include <linux/rcupdate.h>
-#include <linux/slab.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 
+#include "calls.h"
 #include "write.h"
-
-#define SUB_SIZE	65536
 
 static char *functions;
 module_param(functions, charp, 0444);
-MODULE_PARM_DESC(functions, "Patterns as for set_ftrace_filter, with commas between them (default all functions)");
+MODULE_PARM_DESC(functions, "Names of functions, with * and ?, and commas between them; those after ! are left out (default all functions)");
 
 static unsigned int nr_sub = 32;
 module_param(nr_sub, uint, 0444);
@@ -31,12 +28,26 @@ static bool flight;
 module_param(flight, bool, 0444);
 MODULE_PARM_DESC(flight, "Keep the newest calls, not the oldest (default N)");
 
+static int pid;
+module_param(pid, int, 0444);
+MODULE_PARM_DESC(pid, "Only the calls of this process and its descendants (default 0: all)");
+
+static int except;
+module_param(except, int, 0444);
+MODULE_PARM_DESC(except, "Not the calls of this process (default 0: none)");
+
 struct call {
 	u64	ip;
 	u64	parent_ip;
+	s32	pid;
+	char	comm[TASK_COMM_LEN];
 };
 
+/* Without what the compiler adds */
+#define CALL_LEN	offsetofend(struct call, comm)
+
 static struct gtsc_channel *channel;
+static struct gtsc_tasks tasks;
 
 static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -45,16 +56,21 @@ static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 	struct call *call;
 	int bit;
 
+	if (!gtsc_has_current(&tasks))
+		return;
 	/* The clock may be read by a function that is traced, too. Disables preemption. */
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	if (bit < 0)
 		return;
 
-	/* gtsc_stop() waits for RCU */
-	if (rcu_is_watching() && gtsc_reserve_record(channel, &record, sizeof(*call))) {
+	/* RCU need not watch: the channel stops when arm(false) has returned */
+	if (gtsc_reserve_record(channel, &record, CALL_LEN)) {
 		call = record.data;
 		call->ip = ip;
 		call->parent_ip = parent_ip;
+		call->pid = current->pid;
+		/* It may change meanwhile */
+		memcpy(call->comm, current->comm, TASK_COMM_LEN);
 		gtsc_end_record(channel, &record);
 	}
 	ftrace_test_recursion_unlock(bit);
@@ -65,42 +81,41 @@ static struct ftrace_ops ops = {
 	.name	= "gtsc_functions",
 };
 
-static int set_filter(void)
+/* Returns when no task is in trace_call(), if it is off */
+static int arm(bool on, void *unused)
 {
-	char *patterns __free(kfree) = kstrdup(functions, GFP_KERNEL);
-	char *rest = patterns, *pattern;
-	int ret;
+	return on ? register_ftrace_function(&ops) : unregister_ftrace_function(&ops);
+}
 
-	if (!patterns)
-		return -ENOMEM;
+static int start(void)
+{
+	gtsc_set_switch(channel, arm, NULL);
 
-	while ((pattern = strsep(&rest, ","))) {
-		ret = ftrace_set_filter(&ops, pattern, strlen(pattern), 0);
-		if (ret)
-			return ret;
-	}
+	return gtsc_set_format(channel, "ksym ip; ksym parent_ip; s32 pid; char comm[16]") ?:
+	       gtsc_set_functions(&ops, functions) ?:
+	       gtsc_init_tasks(&tasks, pid, except) ?: gtsc_start(channel);
+}
 
-	return 0;
+static void end(void)
+{
+	gtsc_cleanup(channel);
+	gtsc_free_tasks(&tasks);
+	ftrace_free_filter(&ops);
 }
 
 static int __init gtsc_functions_init(void)
 {
 	int ret;
 
-	channel = gtsc_setup("gtsc", "functions", SUB_SIZE, nr_sub,
+	channel = gtsc_setup("gtsc", "functions", GTSC_CALLS_SUB_SIZE, nr_sub,
 			     GTSC_HEADER | (flight ? GTSC_FLIGHT : 0));
 	if (IS_ERR(channel))
 		return PTR_ERR(channel);
 
-	ret = gtsc_set_format(channel, "x64 ip; x64 parent_ip") ?: gtsc_start(channel);
-	if (!ret && functions)
-		ret = set_filter();
-	if (!ret)
-		ret = register_ftrace_function(&ops);
+	ret = start();
 	if (ret) {
 		pr_err("cannot trace %s: %d\n", functions ?: "functions", ret);
-		ftrace_free_filter(&ops);
-		gtsc_cleanup(channel);
+		end();
 	}
 
 	return ret;
@@ -109,9 +124,7 @@ module_init(gtsc_functions_init);
 
 static void __exit gtsc_functions_exit(void)
 {
-	unregister_ftrace_function(&ops);
-	ftrace_free_filter(&ops);
-	gtsc_cleanup(channel);
+	end();
 }
 module_exit(gtsc_functions_exit);
 

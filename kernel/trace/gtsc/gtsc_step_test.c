@@ -375,32 +375,6 @@ static void test_all_laps(struct kunit *t)
 	KUNIT_EXPECT_GT(t, steps, 2);
 }
 
-/*
- * A sub-buffer that was read is in a pipe, and there is no memory instead of it: this is
- * not the end of the records
- */
-static void test_no_memory(struct kunit *t)
-{
-	struct scenario s = { .nr_sub = 3, .lap = 1, .before = 8, .read = 4 };
-	struct page *page;
-
-	test = t;
-	failed = false;
-	if (!set_up(&s))
-		return;
-	page = virt_to_page(taken_mem(&source)->data);
-	get_page(page);
-	/* There is none of this size */
-	buffer->order = MAX_PAGE_ORDER + 1;
-	KUNIT_EXPECT_PTR_EQ(t, gtsc_find_next(&channel, &source), ERR_PTR(-ENOMEM));
-	KUNIT_EXPECT_PTR_EQ(t, gtsc_find_next(&channel, &source), ERR_PTR(-ENOMEM));
-	buffer->order = 0;
-	get();
-	KUNIT_EXPECT_EQ(t, nr_read, 8);
-	put_page(page);
-	tear_down();
-}
-
 /* Waiting until sub-buffers are full: at the record that makes them so, and not before */
 static void test_watermark(struct kunit *t)
 {
@@ -464,7 +438,6 @@ static void test_watermark_steps(struct kunit *t)
 static struct kunit_case gtsc_step_test_cases[] = {
 	KUNIT_CASE(test_far_behind),
 	KUNIT_CASE_SLOW(test_all_laps),
-	KUNIT_CASE(test_no_memory),
 	KUNIT_CASE(test_watermark),
 	KUNIT_CASE(test_watermark_steps),
 	KUNIT_CASE_SLOW(test_writer_reader),

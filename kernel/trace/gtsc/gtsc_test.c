@@ -94,13 +94,13 @@ static void test_states(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gtsc_start(trace), 0);
 	KUNIT_EXPECT_EQ(test, gtsc_start(trace), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, gtsc_running(trace));
-	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, 4096, 16), -EBUSY);
+	KUNIT_EXPECT_EQ(test, gtsc_change_size(trace, 4096, 16, false), -EBUSY);
 
 	KUNIT_EXPECT_EQ(test, gtsc_stop(trace), 0);
 	KUNIT_EXPECT_EQ(test, gtsc_stop(trace), -EINVAL);
-	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, 4096, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, (PAGE_SIZE << GTSC_MAX_ORDER) + 1, 8), -EINVAL);
-	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, 8192, 16), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_change_size(trace, (PAGE_SIZE << GTSC_MAX_ORDER) + 1, 8, false),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_change_size(trace, 8192, 16, false), 0);
 	KUNIT_EXPECT_EQ(test, gtsc_start(trace), 0);
 	gtsc_cleanup(trace);
 }
@@ -125,10 +125,6 @@ static void test_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gtsc_printf(trace, "%*d", 1000, 42), 1000);
 	KUNIT_EXPECT_EQ(test, gtsc_printf(trace, "%*d", (int)PAGE_SIZE, 42), -E2BIG);
 
-	KUNIT_ASSERT_NOT_NULL(test, gtsc_reserve(trace, &record, 100));
-	memset(record.data, 1, 100);
-	gtsc_trim(&record, 50);
-	gtsc_commit(trace, &record);
 	KUNIT_ASSERT_NOT_NULL(test, gtsc_reserve(trace, &record, 100));
 	gtsc_discard(trace, &record);
 
@@ -177,7 +173,7 @@ static void test_freeze(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, gtsc_running(trace));
 	KUNIT_EXPECT_EQ(test, gtsc_write(trace, "x", 1), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, gtsc_get_state(trace), GTSC_STOPPED);
-	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, 8192, 4), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_change_size(trace, 8192, 4, false), 0);
 	KUNIT_EXPECT_EQ(test, gtsc_stop(trace), -EINVAL);
 	KUNIT_EXPECT_EQ(test, gtsc_start(trace), 0);
 	KUNIT_EXPECT_EQ(test, gtsc_write(trace, "x", 1), 0);
@@ -185,11 +181,13 @@ static void test_freeze(struct kunit *test)
 	gtsc_cleanup(trace);
 }
 
-static void count_switches(bool on, void *data)
+static int count_switches(bool on, void *data)
 {
 	int *switches = data;
 
 	switches[on]++;
+
+	return 0;
 }
 
 static void test_switch(struct kunit *test)
@@ -216,6 +214,41 @@ static void test_switch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switches[false], 3);
 }
 
+static int refuse(bool on, void *data)
+{
+	int *calls = data;
+
+	calls[on]++;
+
+	return -ENOMEM;
+}
+
+/* A provider that cannot start leaves its channel, and those of its trace, as they were */
+static void test_refused_start(struct kunit *test)
+{
+	struct gtsc_group *group = gtsc_group_setup(TEST_ROOT, "refused");
+	struct gtsc_channel *first, *second;
+	int switches[2] = { }, refused[2] = { };
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
+	first = gtsc_group_channel(group, "first", 4096, 2, 0);
+	second = gtsc_group_channel(group, "second", 4096, 2, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, first);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, second);
+	gtsc_set_switch(first, count_switches, switches);
+	gtsc_set_switch(second, refuse, refused);
+
+	KUNIT_EXPECT_EQ(test, gtsc_start(second), -ENOMEM);
+	KUNIT_EXPECT_FALSE(test, gtsc_running(second));
+	KUNIT_EXPECT_EQ(test, gtsc_group_set_state(group, GTSC_RUNNING), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, switches[true], switches[false]);
+	KUNIT_EXPECT_EQ(test, gtsc_get_state(first), GTSC_SETUP);
+	KUNIT_EXPECT_EQ(test, gtsc_get_state(second), GTSC_SETUP);
+	KUNIT_EXPECT_EQ(test, refused[false], 0);
+	gtsc_group_cleanup(group);
+	KUNIT_EXPECT_EQ(test, refused[false], 0);
+}
+
 static void test_format(struct kunit *test)
 {
 	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
@@ -239,7 +272,7 @@ static void test_group(struct kunit *test)
 	struct gtsc_channel *low, *high;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
-	KUNIT_EXPECT_EQ(test, gtsc_group_start(group), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_group_set_state(group, GTSC_RUNNING), -EINVAL);
 	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "group", 4096, 8, 0),
 			    ERR_PTR(-EEXIST));
 
@@ -253,15 +286,15 @@ static void test_group(struct kunit *test)
 			    ERR_PTR(-EEXIST));
 
 	KUNIT_EXPECT_EQ(test, gtsc_start(low), 0);
-	KUNIT_EXPECT_EQ(test, gtsc_group_start(group), 0);
-	KUNIT_EXPECT_EQ(test, gtsc_group_start(group), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_group_set_state(group, GTSC_RUNNING), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_group_set_state(group, GTSC_RUNNING), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, gtsc_running(low) && gtsc_running(high));
-	KUNIT_EXPECT_EQ(test, gtsc_group_stop(group), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_group_set_state(group, GTSC_STOPPED), 0);
 	KUNIT_EXPECT_FALSE(test, gtsc_running(low) || gtsc_running(high));
-	KUNIT_EXPECT_EQ(test, gtsc_group_stop(group), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_group_set_state(group, GTSC_STOPPED), -EINVAL);
 
 	gtsc_cleanup(low);
-	KUNIT_EXPECT_EQ(test, gtsc_group_start(group), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_group_set_state(group, GTSC_RUNNING), 0);
 	gtsc_group_cleanup(group);
 }
 
@@ -337,7 +370,7 @@ static void test_killed(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
 	set_killed();
-	ret = gtsc_resize(trace, 4096, 4);
+	ret = gtsc_change_size(trace, 4096, 4, false);
 	other = gtsc_setup(TEST_ROOT, "y", 4096, 2, 0);
 	clear_killed();
 
@@ -370,58 +403,12 @@ static void test_resize_blocks_nobody(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, bystander);
 	kunit_activate_static_stub(test, gtsc_make_buffers, use_bystander);
-	KUNIT_EXPECT_EQ(test, gtsc_resize(trace, 8192, 4), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, gtsc_change_size(trace, 8192, 4, false), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, gtsc_get_state(bystander), GTSC_STOPPED);
 	KUNIT_EXPECT_EQ(test, trace->nr_sub, 2);
 	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "y", 4096, 2, 0), ERR_PTR(-ENOMEM));
 	kunit_deactivate_static_stub(test, gtsc_make_buffers);
 	gtsc_cleanup(bystander);
-	gtsc_cleanup(trace);
-}
-
-/* A read that finds no memory for what it is to return says so, and can be repeated */
-static void test_read_without_memory(struct kunit *test)
-{
-	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 4, 0);
-	size_t len = PAGE_SIZE / 2;
-	struct kvec to = { .iov_base = kunit_kzalloc(test, len, GFP_KERNEL), .iov_len = len };
-	struct gtsc_file file = { };
-	struct gtsc_source *source;
-	struct iov_iter iter;
-	struct page *page;
-
-	KUNIT_ASSERT_NOT_NULL(test, to.iov_base);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
-	KUNIT_ASSERT_EQ(test, gtsc_start(trace), 0);
-
-	migrate_disable();
-	source = gtsc_source(trace, smp_processor_id());
-	file.reader = gtsc_reader(trace, smp_processor_id());
-	/* Each in a sub-buffer of its own */
-	for (int i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ(test, gtsc_write(trace, to.iov_base, len), 0);
-	migrate_enable();
-
-	iov_iter_kvec(&iter, ITER_DEST, &to, 1, len);
-	KUNIT_EXPECT_EQ(test, gtsc_read(&file, &iter), len);
-	/* The second sub-buffer has been taken, and is as if it were in a pipe */
-	page = virt_to_page(source->buffer->mem[source->mem].data);
-	get_page(page);
-	/* There is no memory of this size */
-	source->buffer->order = MAX_PAGE_ORDER + 1;
-	iov_iter_kvec(&iter, ITER_DEST, &to, 1, len);
-	KUNIT_EXPECT_EQ(test, gtsc_read(&file, &iter), len);
-	for (int i = 0; i < 2; i++) {
-		KUNIT_EXPECT_TRUE(test, gtsc_poll(&file));
-		iov_iter_kvec(&iter, ITER_DEST, &to, 1, len);
-		KUNIT_EXPECT_EQ(test, gtsc_read(&file, &iter), -ENOMEM);
-	}
-	source->buffer->order = 0;
-	iov_iter_kvec(&iter, ITER_DEST, &to, 1, len);
-	KUNIT_EXPECT_EQ(test, gtsc_read(&file, &iter), len);
-	KUNIT_EXPECT_FALSE(test, gtsc_poll(&file));
-	put_page(page);
-
 	gtsc_cleanup(trace);
 }
 
@@ -563,13 +550,13 @@ static struct kunit_case gtsc_test_cases[] = {
 	KUNIT_CASE(test_nested),
 	KUNIT_CASE(test_freeze),
 	KUNIT_CASE(test_switch),
+	KUNIT_CASE(test_refused_start),
 	KUNIT_CASE(test_format),
 	KUNIT_CASE(test_group),
 	KUNIT_CASE(test_cache_lines),
 	KUNIT_CASE(test_all_cpus_count),
 	KUNIT_CASE(test_killed),
 	KUNIT_CASE(test_resize_blocks_nobody),
-	KUNIT_CASE(test_read_without_memory),
 	KUNIT_CASE(test_discard_wakes),
 	KUNIT_CASE(test_poll_sees_late_record),
 	KUNIT_CASE(test_setup_fails_with_opener),

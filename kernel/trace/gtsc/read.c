@@ -12,11 +12,9 @@
 #include <linux/gfp.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/pipe_fs_i.h>
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
 #include <linux/smp.h>
-#include <linux/splice.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 #include <kunit/visibility.h>
@@ -49,34 +47,21 @@ static bool is_older(struct rb_node *a, const struct rb_node *b)
 	return next_time(a) < next_time(b);
 }
 
-static int add_source(struct gtsc_reader *reader, struct rb_root_cached *sources,
-		      struct gtsc_source *source)
+static void add_source(struct gtsc_reader *reader, struct rb_root_cached *sources,
+		       struct gtsc_source *source)
 {
-	const struct gtsc_record_header *header = gtsc_find_next(reader->ch, source);
-
-	if (IS_ERR_OR_NULL(header))
-		return PTR_ERR_OR_ZERO(header);
-	rb_add_cached(&source->node, sources, is_older);
-
-	return 0;
+	if (gtsc_find_next(reader->ch, source))
+		rb_add_cached(&source->node, sources, is_older);
 }
 
-/*
- * A source without a record now is not looked at again until the next call. If one source fails
- * with -ENOMEM, the oldest record is not known: return the error.
- */
-static int find_sources(struct gtsc_reader *reader, struct rb_root_cached *sources)
+/* A source without a record now is not looked at again until the next call */
+static void find_sources(struct gtsc_reader *reader, struct rb_root_cached *sources)
 {
-	int cpu, ret;
+	int cpu;
 
 	*sources = RB_ROOT_CACHED;
-	for_each_cpu(cpu, reader->cpus) {
-		ret = add_source(reader, sources, gtsc_source(reader->ch, cpu));
-		if (ret)
-			return ret;
-	}
-
-	return 0;
+	for_each_cpu(cpu, reader->cpus)
+		add_source(reader, sources, gtsc_source(reader->ch, cpu));
 }
 
 static struct gtsc_source *oldest(struct rb_root_cached *sources)
@@ -102,16 +87,12 @@ static void move_horizon(struct gtsc_reader *reader)
 	reader->horizon = now;
 }
 
-/*
- * The record that @file has got a part of, or else the oldest one; NULL if there is none;
- * ERR_PTR(-ENOMEM).
- */
+/* The record that @file has got a part of, or else the oldest one; NULL if there is none */
 static struct gtsc_source *next_source(struct gtsc_file *file, struct rb_root_cached *sources,
 				       bool may_wait)
 {
 	struct gtsc_reader *reader = file->reader;
 	struct gtsc_source *source;
-	int ret;
 
 	/* Another file has got the head of the next record, and gets the rest */
 	if (reader->partial)
@@ -125,9 +106,7 @@ static struct gtsc_source *next_source(struct gtsc_file *file, struct rb_root_ca
 		if (!may_wait)
 			return NULL;
 		move_horizon(reader);
-		ret = find_sources(reader, sources);
-		if (ret)
-			return ERR_PTR(ret);
+		find_sources(reader, sources);
 		source = oldest(sources);
 	}
 
@@ -302,29 +281,25 @@ static u64 time_of_others(struct gtsc_reader *reader, struct rb_root_cached *sou
 
 /*
  * Copy records until there is no room for the next one. @first: not even a part of
- * a record has been copied yet. Return the number of bytes, or -ENOMEM if there are none.
+ * a record has been copied yet. Return the number of bytes.
  * @missing: as in send().
  */
-static ssize_t read_records(struct gtsc_file *file, struct iov_iter *to, bool first,
-			    size_t *missing)
+static size_t read_records(struct gtsc_file *file, struct iov_iter *to, bool first,
+			   size_t *missing)
 {
 	struct gtsc_reader *reader = file->reader;
 	struct rb_root_cached sources;
 	struct gtsc_source *source;
-	ssize_t copied = 0;
-	size_t n;
-	int ret;
+	size_t copied = 0, n;
 
 	*missing = 0;
-	gtsc_end_range(file, false);
-	ret = find_sources(reader, &sources);
-	while (!ret && iov_iter_count(to)) {
+	find_sources(reader, &sources);
+	while (iov_iter_count(to)) {
 		const struct gtsc_record_header *header;
 		bool rewinds = reader->rewinds;
 
 		source = next_source(file, &sources, first);
-		ret = PTR_ERR_OR_ZERO(source);
-		if (ret || !source)
+		if (!source)
 			break;
 
 		header = source->data + source->pos;
@@ -342,10 +317,10 @@ static ssize_t read_records(struct gtsc_file *file, struct iov_iter *to, bool fi
 			if (rewinds && !reader->rewinds)
 				break;
 		}
-		ret = add_source(reader, &sources, source);
+		add_source(reader, &sources, source);
 	}
 
-	return copied ?: ret;
+	return copied;
 }
 
 /**
@@ -359,24 +334,19 @@ static ssize_t read_records(struct gtsc_file *file, struct iov_iter *to, bool fi
  *
  * Context: process context, may sleep.
  *
- * Return: bytes; 0 if there is nothing to read; -EFAULT; -ERESTARTSYS; -ENOMEM: no memory for
- * a spare sub-buffer, so the next records could not be looked at; the read has lost nothing and
- * can be repeated.
+ * Return: bytes; 0 if there is nothing to read; -EFAULT; -ERESTARTSYS.
  */
 ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to)
 {
 	struct gtsc_reader *reader = file->reader;
-	size_t copied = 0, missing;
+	size_t copied = 0, missing, n;
 	unsigned int tries = 0;
-	ssize_t n;
 
 	for (;;) {
 		if (mutex_lock_interruptible(&reader->lock))
 			return copied ?: -ERESTARTSYS;
 		n = read_records(file, to, !copied, &missing);
 		mutex_unlock(&reader->lock);
-		if (n < 0)
-			return copied ?: n;
 
 		copied += n;
 		if (!missing)
@@ -394,108 +364,6 @@ ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to)
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_read);
-
-/* Splice */
-
-/* The pages of @run bytes, as far as there is room for them in @spd */
-static size_t add_pages(struct splice_pipe_desc *spd, const void *data, size_t run)
-{
-	size_t done = 0, n;
-
-	while (done < run && spd->nr_pages < spd->nr_pages_max) {
-		unsigned int offset = offset_in_page(data + done);
-
-		n = min(run - done, PAGE_SIZE - offset);
-		spd->pages[spd->nr_pages] = virt_to_page(data + done);
-		get_page(spd->pages[spd->nr_pages]);
-		spd->partial[spd->nr_pages].offset = offset;
-		spd->partial[spd->nr_pages].len = n;
-		spd->nr_pages++;
-		done += n;
-	}
-
-	return done;
-}
-
-static void release_page(struct splice_pipe_desc *spd, unsigned int i)
-{
-	put_page(spd->pages[i]);
-}
-
-/**
- * gtsc_splice - give the pages with records to a pipe
- * @file: the file, as it was opened
- * @pipe: the pipe, which the caller has locked
- * @len: bytes, at most
- *
- * Only whole records with their headers, of one CPU, which lie behind each other. The
- * pages are not written to again before the pipe has released them, see gtsc_in_pipe().
- *
- * Context: process context, may sleep.
- *
- * Return: bytes; 0 if the records have to be copied, or there are none; -ERESTARTSYS;
- * -ENOMEM.
- */
-ssize_t gtsc_splice(struct gtsc_file *file, struct pipe_inode_info *pipe, size_t len)
-{
-	struct gtsc_reader *reader = file->reader;
-	struct page *pages[PIPE_DEF_BUFFERS];
-	struct partial_page partial[PIPE_DEF_BUFFERS];
-	struct splice_pipe_desc spd = {
-		.pages = pages, .partial = partial,
-		.ops = &nosteal_pipe_buf_ops, .spd_release = release_page,
-	};
-	const struct gtsc_record_header *header;
-	struct gtsc_source *source;
-	size_t run, room;
-	unsigned int nr;
-	ssize_t ret;
-
-	if (is_global(reader) || !file->headers)
-		return 0;
-	if (mutex_lock_interruptible(&reader->lock))
-		return -ERESTARTSYS;
-
-	source = gtsc_source(reader->ch, cpumask_first(reader->cpus));
-	spd.nr_pages_max = min(pipe->max_usage - pipe_occupancy(pipe->head, pipe->tail),
-			       PIPE_DEF_BUFFERS);
-	ret = 0;
-	if (reader->partial || source->pinned || !spd.nr_pages_max)
-		goto out;
-	header = gtsc_find_next(reader->ch, source);
-	if (IS_ERR_OR_NULL(header)) {
-		ret = PTR_ERR_OR_ZERO(header);
-		goto out;
-	}
-
-	room = spd.nr_pages_max * PAGE_SIZE - offset_in_page(source->data + source->pos);
-	run = gtsc_find_run(source, min(len, room), GTSC_NO_TIME, &nr);
-	if (!run)
-		goto out;
-	add_pages(&spd, source->data + source->pos, run);
-	ret = splice_to_pipe(pipe, &spd);
-	/* There is room for all: otherwise it has no reader, and -EPIPE is returned */
-	if (ret == run)
-		gtsc_consume(source, run, nr);
-out:
-	mutex_unlock(&reader->lock);
-
-	return ret;
-}
-
-/* @file is done with the range of records that GTSC_IOC_NEXT has returned */
-void gtsc_end_range(struct gtsc_file *file, bool read)
-{
-	struct gtsc_reader *reader = file->reader;
-
-	/* Not if a change of the sizes has thrown it away */
-	if (file->range && reader->partial_file == file) {
-		if (read)
-			gtsc_consume(reader->partial, file->range, file->range_nr);
-		gtsc_end_partial(reader);
-	}
-	file->range = 0;
-}
 
 /* A file that has got a part of a record is closed: others get all of that record */
 void gtsc_end_read(struct gtsc_file *file)
@@ -522,14 +390,10 @@ static bool waits_for(struct gtsc_source *source, unsigned int nr)
 /* Whether @source has something to read, and enough of it for a reader that waits */
 static bool is_ready(struct gtsc_reader *reader, struct gtsc_source *source)
 {
-	const struct gtsc_record_header *header = gtsc_find_next(reader->ch, source);
 	unsigned int watermark = READ_ONCE(reader->ch->watermark);
 
-	if (!header)
+	if (!gtsc_find_next(reader->ch, source))
 		return false;
-	/* A read returns the error */
-	if (IS_ERR(header))
-		return true;
 	if (!watermark || !gtsc_running(reader->ch) || source->at)
 		return true;
 
@@ -742,7 +606,7 @@ void gtsc_wake_readers(struct gtsc_channel *ch)
 
 /*
  * The next read of any file starts with the oldest record that is held. If a file has got
- * a part of a record, or a range of mapped memory, it is first done with that.
+ * a part of a record, it is first done with that.
  */
 void gtsc_rewind(struct gtsc_channel *ch)
 {

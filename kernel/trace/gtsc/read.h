@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reading: the records of a CPU (source.c), trace files (read.c) and trace files as
- * memory (map.c)
+ * Reading: the records of a CPU (source.c) and trace files (read.c)
  */
 #ifndef _KERNEL_TRACE_GTSC_READ_H
 #define _KERNEL_TRACE_GTSC_READ_H
@@ -17,8 +16,6 @@
 
 struct cpumask;
 struct iov_iter;
-struct pipe_inode_info;
-struct vm_area_struct;
 
 /* A sub-buffer of a flight channel that was read */
 struct gtsc_held {
@@ -57,9 +54,6 @@ struct gtsc_source {
 	unsigned int		nr_held;
 	u64			nr_here;	/* read between the first record and @pos */
 	u64			nr_reread;	/* read, and held */
-
-	/* How often the memory of @buffer is mapped, and has to stay in it */
-	unsigned int		pinned;
 };
 
 struct gtsc_file;
@@ -85,9 +79,6 @@ struct gtsc_reader {
 struct gtsc_file {
 	struct gtsc_reader	*reader;
 	bool			headers;
-	/* What GTSC_IOC_NEXT has returned last */
-	size_t			range;
-	unsigned int		range_nr;
 };
 
 /* What a channel has for each CPU */
@@ -128,22 +119,14 @@ size_t gtsc_gather(const struct gtsc_source *source, void *to, size_t max, u64 u
 void gtsc_consume(struct gtsc_source *source, size_t size, unsigned int nr);
 void gtsc_rewind_source(struct gtsc_source *source);
 void gtsc_free_held(struct gtsc_source *source);
-bool gtsc_in_pipe(const void *data);
 void gtsc_set_buffer(struct gtsc_source *source, struct gtsc_buffer *buffer);
 
 /* One file: read.c */
 ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to);
-ssize_t gtsc_splice(struct gtsc_file *file, struct pipe_inode_info *pipe, size_t len);
 void gtsc_end_read(struct gtsc_file *file);
-void gtsc_end_range(struct gtsc_file *file, bool read);
 void gtsc_end_partial(struct gtsc_reader *reader);
 bool gtsc_poll(struct gtsc_file *file);
 bool gtsc_is_held(struct gtsc_file *file);
-
-/* One file, as memory: map.c */
-int gtsc_map(struct gtsc_file *file, struct vm_area_struct *vma);
-int gtsc_next_range(struct gtsc_file *file, struct gtsc_range *range);
-void gtsc_forget_range(struct gtsc_file *file);
 
 /* All files of a channel: read.c */
 void gtsc_init_readers(struct gtsc_channel *ch);

@@ -239,17 +239,11 @@ void gtsc_get_stats(struct gtsc_channel *ch, struct gtsc_stats *stats)
 static int may_resize(struct gtsc_channel *ch, bool discard)
 {
 	struct gtsc_stats stats;
-	int cpu;
 
 	if (ch->dying)
 		return -ENODEV;
 	if (gtsc_get_state(ch) == GTSC_RUNNING)
 		return -EBUSY;
-
-	for_each_cpu(cpu, ch->cpus) {
-		if (gtsc_source(ch, cpu)->pinned)
-			return -EBUSY;
-	}
 
 	gtsc_get_stats(ch, &stats);
 
@@ -358,7 +352,20 @@ static int change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned 
 	return ret;
 }
 
-/* @sub_size, @nr_sub: 0 keeps the size. @discard: throw unread records away. */
+/**
+ * gtsc_change_size - change the size of a channel's buffers
+ * @ch: the channel
+ * @sub_size: bytes of a sub-buffer, up to 128 pages; rounded up to a power of two of pages; 0: as
+ *	it is
+ * @nr_sub: their number for each CPU, up to 65,535; 1 gives 2; 0: as it is
+ * @discard: throw unread records away
+ *
+ * Context: process context, may sleep. Waits for readers.
+ *
+ * Return: 0; -EINVAL if a size is too big; -EBUSY if the channel is running, or has records that
+ * have not been read; -ENOMEM, also if the buffers of all CPUs are more than the memory that is
+ * available; -EINTR if the task is being killed. After an error all is as it was.
+ */
 int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
 		     bool discard)
 {
@@ -371,26 +378,4 @@ int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned in
 
 	return ret;
 }
-
-/**
- * gtsc_resize - change the size of a channel's buffers
- * @ch: the channel
- * @sub_size: bytes of a sub-buffer, up to 128 pages; rounded up to a power of
- *	two of pages
- * @nr_sub: their number for each CPU, up to 65,535; 1 gives 2
- *
- * Context: process context, may sleep. Waits for readers.
- *
- * Return: 0; -EINVAL if a size is 0 or too big; -EBUSY if the channel is running,
- * has records that have not been read, or is mapped; -ENOMEM, also if the buffers of all
- * CPUs are more than the memory that is available; -EINTR if the task is being killed.
- * After an error all is as it was.
- */
-int gtsc_resize(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub)
-{
-	if (!sub_size || !nr_sub)
-		return -EINVAL;
-
-	return gtsc_change_size(ch, sub_size, nr_sub, false);
-}
-EXPORT_SYMBOL_GPL(gtsc_resize);
+EXPORT_SYMBOL_IF_KUNIT(gtsc_change_size);

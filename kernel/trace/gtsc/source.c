@@ -22,22 +22,6 @@ static struct gtsc_mem *taken_mem(struct gtsc_source *source)
 	return &source->buffer->mem[source->mem];
 }
 
-/* Is the memory, which is not mapped, still in a pipe, see gtsc_splice()? */
-bool gtsc_in_pipe(const void *data)
-{
-	return page_count(virt_to_page(data)) > 1;
-}
-
-/* Memory for records that are to come: @data, if nobody has it any more, or other one */
-static void *reuse(struct gtsc_source *source, void *data)
-{
-	if (source->pinned || !gtsc_in_pipe(data))
-		return data;
-	gtsc_mem_free(data);
-
-	return gtsc_mem_alloc(source->cpu, source->buffer->order);
-}
-
 /* Records that are held */
 
 /* Take the oldest that is held, to use it again */
@@ -52,7 +36,6 @@ static struct gtsc_held *recycle_held(struct gtsc_source *source)
 	list_del(&held->node);
 	source->nr_held--;
 	source->nr_reread -= held->nr;
-	held->data = reuse(source, held->data);
 
 	return held;
 }
@@ -139,15 +122,10 @@ void gtsc_rewind_source(struct gtsc_source *source)
 /* All of it has been read, and its writers have left it */
 static void retire(struct gtsc_channel *ch, struct gtsc_source *source)
 {
-	struct gtsc_mem *mem = taken_mem(source);
-
 	source->taken = false;
 	source->buffer->spare = source->mem;
-	if (ch->flags & GTSC_FLIGHT && !source->pinned && hold(source))
-		return;
-
-	source->nr_reread -= source->nr_here;
-	mem->data = reuse(source, mem->data);
+	if (!(ch->flags & GTSC_FLIGHT) || !hold(source))
+		source->nr_reread -= source->nr_here;
 }
 
 /* Have a record before the others tell how many were lost; there is room for it */
@@ -170,26 +148,16 @@ static void put_lost(struct gtsc_source *source, u64 lost)
 	source->from = 0;
 }
 
-/* Returns 1, 0 if there is no other sub-buffer, or -ENOMEM */
-static int take(struct gtsc_source *source)
+/* Returns false if there is no other sub-buffer */
+static bool take(struct gtsc_source *source)
 {
 	struct gtsc_buffer *b = source->buffer;
-	struct gtsc_mem *spare = &b->mem[b->spare];
 	u64 lost;
-
-	/*
-	 * There was no memory when retire() gave the last one away. Writers had gone on to
-	 * another sub-buffer by then, so this is not the end of the records.
-	 */
-	if (!spare->data)
-		spare->data = gtsc_mem_alloc(source->cpu, b->order);
-	if (!spare->data)
-		return -ENOMEM;
 
 	/* What is overwritten from here on may be after the sub-buffer: tell it next time */
 	lost = local64_read(&b->counts->overwritten);
 	if (!gtsc_take(b, &source->mem))
-		return 0;
+		return false;
 
 	source->taken = true;
 	source->from = GTSC_FIRST * GTSC_UNIT;
@@ -198,11 +166,11 @@ static int take(struct gtsc_source *source)
 		put_lost(source, lost);
 	go_to(source, NULL);
 
-	return 1;
+	return true;
 }
 
-/* Go on to records behind @end. Returns 1, 0 if there are none, or -ENOMEM. */
-static int move_on(struct gtsc_channel *ch, struct gtsc_source *source)
+/* Go on to records behind @end. Returns false if there are none. */
+static bool move_on(struct gtsc_channel *ch, struct gtsc_source *source)
 {
 	bool left;
 	u64 commit;
@@ -211,7 +179,7 @@ static int move_on(struct gtsc_channel *ch, struct gtsc_source *source)
 	if (source->at) {
 		go_to(source, list_is_last(&source->at->node, &source->held) ? NULL :
 		      list_next_entry(source->at, node));
-		return 1;
+		return true;
 	}
 
 	if (!source->taken)
@@ -223,10 +191,10 @@ static int move_on(struct gtsc_channel *ch, struct gtsc_source *source)
 	end = left ? taken_mem(source)->used : gtsc_offset(commit);
 	if (end > source->end) {
 		source->end = end;
-		return 1;
+		return true;
 	}
 	if (!left)
-		return 0;
+		return false;
 	retire(ch, source);
 
 	return take(source);
@@ -239,28 +207,25 @@ static const struct gtsc_record_header *header_at(const struct gtsc_source *sour
 
 /*
  * Find the next record of @source, from where it is. gtsc_consume() goes on. Returns NULL
- * if there is none; ERR_PTR(-ENOMEM): no memory for a spare sub-buffer, so the next records
- * could not be looked at; nothing is lost, and the call can be repeated.
+ * if there is none.
  */
 const struct gtsc_record_header *gtsc_find_next(struct gtsc_channel *ch, struct gtsc_source *source)
 {
 	const struct gtsc_record_header *header;
-	int ret;
 
 	if (!source->buffer)
 		return NULL;
 
-	for (;;) {
+	do {
 		while (source->pos < source->end) {
 			header = header_at(source, source->pos);
 			if (!gtsc_is_filler(header))
 				return header;
 			source->pos += gtsc_filler_size(header);
 		}
-		ret = move_on(ch, source);
-		if (ret <= 0)
-			return ERR_PTR(ret);
-	}
+	} while (move_on(ch, source));
+
+	return NULL;
 }
 
 /*

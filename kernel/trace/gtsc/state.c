@@ -2,7 +2,8 @@
 /*
  * Generic trace setup and control: starting and stopping channels.
  *
- * By the provider or through the file "state", with gtsc_mutex held.
+ * By the provider or through the file "state". All but gtsc_get_state() and gtsc_freeze() hold
+ * gtsc_mutex.
  */
 
 #include <linux/cleanup.h>
@@ -29,12 +30,20 @@ enum gtsc_state gtsc_get_state(struct gtsc_channel *ch)
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_get_state);
 
-static void tell_provider(struct gtsc_channel *ch, bool on)
+/* Before the channel is started */
+static int arm(struct gtsc_channel *ch)
+{
+	lockdep_assert_held(&gtsc_mutex);
+
+	return ch->fn ? ch->fn(true, ch->fn_data) : 0;
+}
+
+static void disarm(struct gtsc_channel *ch)
 {
 	lockdep_assert_held(&gtsc_mutex);
 
 	if (ch->fn)
-		ch->fn(on, ch->fn_data);
+		ch->fn(false, ch->fn_data);
 }
 
 static void start(struct gtsc_channel *ch)
@@ -43,12 +52,11 @@ static void start(struct gtsc_channel *ch)
 	WRITE_ONCE(ch->state, GTSC_RUNNING);
 	/* Pairs with the address dependency in gtsc_reserve() */
 	smp_store_release(&ch->live, ch->buffers);
-	tell_provider(ch, true);
 }
 
 static void stop_writers(struct gtsc_channel *ch)
 {
-	tell_provider(ch, false);
+	disarm(ch);
 	WRITE_ONCE(ch->live, NULL);
 }
 
@@ -97,6 +105,8 @@ static bool may_become(struct gtsc_channel *ch, enum gtsc_state state)
 
 int gtsc_set_state(struct gtsc_channel *ch, enum gtsc_state state)
 {
+	int ret;
+
 	guard(mutex)(&gtsc_mutex);
 
 	if (ch->dying)
@@ -106,8 +116,10 @@ int gtsc_set_state(struct gtsc_channel *ch, enum gtsc_state state)
 		return -EINVAL;
 
 	if (state == GTSC_RUNNING) {
-		start(ch);
-		return 0;
+		ret = arm(ch);
+		if (!ret)
+			start(ch);
+		return ret;
 	}
 
 	stop_writers(ch);
@@ -117,30 +129,68 @@ int gtsc_set_state(struct gtsc_channel *ch, enum gtsc_state state)
 	return 0;
 }
 
+/* All channels that are not running, or none */
+static int arm_group(struct gtsc_group *group)
+{
+	struct gtsc_channel *ch;
+	int ret;
+
+	list_for_each_entry(ch, &group->channels, node) {
+		ret = may_become(ch, GTSC_RUNNING) ? arm(ch) : 0;
+		if (ret)
+			goto disarm;
+	}
+
+	return 0;
+
+disarm:
+	list_for_each_entry_continue_reverse(ch, &group->channels, node) {
+		if (may_become(ch, GTSC_RUNNING))
+			disarm(ch);
+	}
+
+	return ret;
+}
+
+static unsigned int end_freezes(struct gtsc_group *group, enum gtsc_state state)
+{
+	struct gtsc_channel *ch;
+	unsigned int nr = 0;
+
+	list_for_each_entry(ch, &group->channels, node) {
+		end_freeze(ch);
+		nr += may_become(ch, state);
+	}
+
+	return nr;
+}
+
 /* Change all channels that are not in @state, with one grace period if none was frozen */
 int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
 {
 	struct gtsc_channel *ch;
-	unsigned int nr = 0;
+	int ret;
 
 	guard(mutex)(&gtsc_mutex);
 
 	if (group->dying)
 		return -ENODEV;
+	if (!end_freezes(group, state))
+		return -EINVAL;
 
+	if (state == GTSC_RUNNING) {
+		ret = arm_group(group);
+		if (ret)
+			return ret;
+	}
 	list_for_each_entry(ch, &group->channels, node) {
-		end_freeze(ch);
 		if (!may_become(ch, state))
 			continue;
-		nr++;
 		if (state == GTSC_RUNNING)
 			start(ch);
 		else
 			stop_writers(ch);
 	}
-
-	if (!nr)
-		return -EINVAL;
 	if (state == GTSC_RUNNING)
 		return 0;
 
@@ -152,6 +202,7 @@ int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
 
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(gtsc_group_set_state);
 
 /**
  * gtsc_start - let records into a channel
@@ -161,7 +212,7 @@ int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
  *
  * Context: process context, may sleep.
  *
- * Return: 0; -EINVAL if it is running already.
+ * Return: 0; -EINVAL if it is running already; what the function of gtsc_set_switch() has returned.
  */
 int gtsc_start(struct gtsc_channel *ch)
 {
@@ -209,8 +260,9 @@ EXPORT_SYMBOL_GPL(gtsc_freeze);
 /**
  * gtsc_set_switch - have the provider told when its channel starts and stops
  * @ch: the channel
- * @fn: called with true after a start, and with false before a stop, also if the user
- *	starts or stops the channel, or it ends while it is running; NULL: none
+ * @fn: called with true before a start, and with false before a stop, also if the user
+ *	starts or stops the channel, or it ends while it is running; NULL: none. If it returns a
+ *	negative errno for a start, the channel is not started.
  * @data: for @fn
  *
  * A provider need not have its probes armed while nothing is recorded. @fn is called in
@@ -219,7 +271,7 @@ EXPORT_SYMBOL_GPL(gtsc_freeze);
  *
  * Context: process context, may sleep.
  */
-void gtsc_set_switch(struct gtsc_channel *ch, void (*fn)(bool on, void *data), void *data)
+void gtsc_set_switch(struct gtsc_channel *ch, int (*fn)(bool on, void *data), void *data)
 {
 	guard(mutex)(&gtsc_mutex);
 
@@ -227,33 +279,3 @@ void gtsc_set_switch(struct gtsc_channel *ch, void (*fn)(bool on, void *data), v
 	ch->fn_data = data;
 }
 EXPORT_SYMBOL_GPL(gtsc_set_switch);
-
-/**
- * gtsc_group_start - start all channels of a trace that are not running
- * @group: the trace
- *
- * Context: process context, may sleep.
- *
- * Return: 0; -EINVAL if there is none to start.
- */
-int gtsc_group_start(struct gtsc_group *group)
-{
-	return gtsc_group_set_state(group, GTSC_RUNNING);
-}
-EXPORT_SYMBOL_GPL(gtsc_group_start);
-
-/**
- * gtsc_group_stop - stop all channels of a trace that are running
- * @group: the trace
- *
- * As gtsc_stop() for each of them, but with one wait.
- *
- * Context: process context, may sleep.
- *
- * Return: 0; -EINVAL if none is running.
- */
-int gtsc_group_stop(struct gtsc_group *group)
-{
-	return gtsc_group_set_state(group, GTSC_STOPPED);
-}
-EXPORT_SYMBOL_GPL(gtsc_group_stop);

@@ -80,22 +80,13 @@ static void put_filler(void *p, size_t size)
 	*(u64 *)p = GTSC_FILLER | (size - GTSC_UNIT);
 }
 
-/**
- * gtsc_trim - make a reserved record shorter
- * @record: from gtsc_reserve()
- * @len: bytes that it is to have, at least 1 and not more than were reserved
- *
- * For a record whose length is known only when it has been written. The space
- * remains taken.
- *
- * Context: as gtsc_reserve().
- */
-void gtsc_trim(struct gtsc_record *record, size_t len)
+/* Make a reserved record shorter: @len is 1 or more, and not more than was reserved */
+static void trim(struct gtsc_record *record, size_t len)
 {
 	struct gtsc_record_header *header = gtsc_header_of(record);
 	size_t old = gtsc_record_size(header->len), size = gtsc_record_size(len);
 
-	if (!len || len >= header->len)
+	if (len == header->len)
 		return;
 
 	memset(record->data + len, 0, size - sizeof(*header) - len);
@@ -103,7 +94,6 @@ void gtsc_trim(struct gtsc_record *record, size_t len)
 	if (size < old)
 		put_filler((void *)header + size, old - size);
 }
-EXPORT_SYMBOL_GPL(gtsc_trim);
 
 /**
  * gtsc_commit - make a record readable
@@ -184,22 +174,8 @@ int gtsc_write(struct gtsc_channel *ch, const void *data, size_t len)
 }
 EXPORT_SYMBOL_GPL(gtsc_write);
 
-/**
- * gtsc_vprintf - write a formatted record
- * @ch: the channel
- * @fmt: as for printk()
- * @args: what it formats
- *
- * The record is the text, without a NUL at its end. A short one is formatted on
- * the stack; for a long one the space is reserved first and it is formatted
- * there.
- *
- * Context: as gtsc_reserve().
- *
- * Return: bytes written, at least 1; the errors of gtsc_write(), and -E2BIG for
- * the longest record already: the NUL needs room.
- */
-int gtsc_vprintf(struct gtsc_channel *ch, const char *fmt, va_list args)
+static __printf(2, 0) int write_formatted(struct gtsc_channel *ch, const char *fmt,
+					  va_list args)
 {
 	struct gtsc_record record;
 	char buf[128];
@@ -227,7 +203,7 @@ int gtsc_vprintf(struct gtsc_channel *ch, const char *fmt, va_list args)
 	/* The arguments may have changed since: the text may be shorter now */
 	ret = min(vsnprintf(record.data, len + 1, fmt, again), len);
 	if (ret) {
-		gtsc_trim(&record, ret);
+		trim(&record, ret);
 		gtsc_commit(ch, &record);
 	} else {
 		gtsc_discard(ch, &record);
@@ -238,19 +214,20 @@ out:
 	preempt_enable_notrace();
 	return ret;
 }
-EXPORT_SYMBOL_GPL(gtsc_vprintf);
 
 /**
  * gtsc_printf - write a formatted record
  * @ch: the channel
  * @fmt: as for printk()
  *
- * See gtsc_vprintf(). This is the gtsc_printf() of the example of 2007, without
- * its lock and its buffers.
+ * The record is the text, without a NUL at its end. A short one is formatted on the stack; for
+ * a long one the space is reserved first and it is formatted there. This is the gtsc_printf() of
+ * the example of 2007, without its lock and its buffers.
  *
  * Context: as gtsc_reserve().
  *
- * Return: bytes written, at least 1; the errors of gtsc_write().
+ * Return: bytes written, at least 1; the errors of gtsc_write(), and -E2BIG for the longest record
+ * already: the NUL needs room.
  */
 int gtsc_printf(struct gtsc_channel *ch, const char *fmt, ...)
 {
@@ -258,7 +235,7 @@ int gtsc_printf(struct gtsc_channel *ch, const char *fmt, ...)
 	int ret;
 
 	va_start(args, fmt);
-	ret = gtsc_vprintf(ch, fmt, args);
+	ret = write_formatted(ch, fmt, args);
 	va_end(args);
 
 	return ret;

@@ -399,29 +399,6 @@ frozen()
 	ended freeze
 }
 
-maps()
-{
-	setup 0 a 4096 8 $FLIGHT
-	load start 0
-	load write 0 100 $TASK 300
-	"$CHECK" -M -f -w -1 $ROOT/a/buffer0 > "$TMP/out" &
-	follower=$!
-	wait_for 'map: waits' in_poll "$follower"
-	load stop 0
-	fails 'map: no other size while it is mapped' 'Device or resource busy' \
-		put '8192 4 discard' $ROOT/a/size
-	kill $follower
-	wait $follower
-	result
-	is 'map: no record is wrong' 0 "$errors"
-	put '8192 4 discard' $ROOT/a/size
-	load cleanup 0
-	setup 0 a 4096 8 $GLOBAL
-	fails 'map: not of a global channel' 'Invalid argument' "$CHECK" -M $ROOT/a/buffer0
-	load cleanup 0
-	ended map
-}
-
 # Stopped, resized and started again, and rewound, while it is written to
 changes()
 {
@@ -803,8 +780,6 @@ under_load 'splice, a slow reader' $((FLIGHT | HEADER)) $ALL overwritten -H -S -
 FILES=buffer
 under_load 'buffer files' 0 $ALL read -H
 under_load 'buffer files, global' $GLOBAL $ALL read -H
-under_load 'mapped' 0 $ALL read -M
-under_load 'mapped, flight, a slow reader' $FLIGHT $ALL overwritten -M -p 50000
 FILES=trace
 two_readers
 dying_readers
@@ -816,7 +791,6 @@ lost_records
 sizes
 watermark
 frozen
-maps
 failing_allocations
 polled
 parts

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,24 +44,14 @@ struct header {
 	uint32_t len;
 };
 
-struct range {
-	uint32_t sub;
-	uint32_t from;
-	uint32_t to;
-	uint32_t reserved;
-};
-
 #define TYPE_RECORD	0
 #define TYPE_LOST	1
-#define IOC_NEXT	_IOR('R', 0x30, struct range)
 
 struct file {
 	const char *name;
 	int fd;
 	int pipe[2];
 	bool ended;
-	uint8_t *map;
-	size_t sub_size;
 	uint8_t *buf;
 	size_t used;
 	uint64_t time;
@@ -72,7 +61,7 @@ static struct file files[NR_FILES];
 static unsigned int nr_files;
 static uint64_t last_seq[MAX_CPUS][NR_WHO];
 static uint64_t records, lost, bytes, errors, reads, wakeups;
-static bool headers, follow, rewinds, use_map, use_splice;
+static bool headers, follow, rewinds, use_splice;
 static const char *memory;
 static size_t read_size = 65536;
 static unsigned int pause_us;
@@ -83,9 +72,8 @@ static atomic_bool interrupted;
 static void show_usage(void)
 {
 	fprintf(stderr,
-		"usage: gtsc_check [-HMRSf] [-b BYTES] [-m FILE] [-n RECORDS] [-p USEC] [-w MSEC] FILE...\n"
+		"usage: gtsc_check [-HRSf] [-b BYTES] [-m FILE] [-n RECORDS] [-p USEC] [-w MSEC] FILE...\n"
 		"  -H  records have headers, in the order of time within a file\n"
-		"  -M  the same, in the mapped memory of buffer files\n"
 		"  -R  the channel is rewound: records may come again\n"
 		"  -f  wait for more, until SIGTERM or the end of the channel\n"
 		"  -S  splice\n"
@@ -214,42 +202,10 @@ static ssize_t get(struct file *f)
 	return read(f->pipe[0], f->buf + f->used, n);
 }
 
-/* Checks the records that lie in the mapped memory */
-static bool read_map(struct file *f)
-{
-	struct range range;
-	const uint8_t *p;
-	size_t n;
-
-	if (ioctl(f->fd, IOC_NEXT, &range)) {
-		if (errno != EAGAIN)
-			error(f, strerror(errno), errno, 0);
-		return false;
-	}
-	reads++;
-	bytes += range.to - range.from;
-	if (range.to > f->sub_size || range.from >= range.to)
-		error(f, "a bad range", range.from, range.to);
-
-	p = f->map + range.sub * f->sub_size;
-	for (; range.from < range.to; range.from += n) {
-		n = check_record(f, p + range.from, range.to - range.from);
-		if (!n) {
-			error(f, "a part of a record in the map", range.from, range.to);
-			break;
-		}
-	}
-
-	return true;
-}
-
 /* Returns whether there was something */
 static bool read_file(struct file *f)
 {
 	ssize_t n;
-
-	if (use_map)
-		return read_map(f);
 
 	n = get(f);
 
@@ -319,35 +275,6 @@ static void *get_memory(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* A number in a file beside a trace file */
-static size_t number_in(const char *name, const char *beside)
-{
-	char path[4096];
-	size_t number = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%.*s/%s", (int)(strrchr(name, '/') - name), name, beside);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%zu", &number) != 1) {
-		perror(path);
-		exit(2);
-	}
-	fclose(file);
-
-	return number;
-}
-
-static void map_file(struct file *f)
-{
-	f->sub_size = number_in(f->name, "sub_size");
-	f->map = mmap(NULL, (number_in(f->name, "nr_sub") + 1) * f->sub_size, PROT_READ,
-		      MAP_SHARED, f->fd, 0);
-	if (f->map == MAP_FAILED) {
-		perror(f->name);
-		exit(2);
-	}
-}
-
 static void open_file(const char *name)
 {
 	struct file *f = &files[nr_files++];
@@ -359,8 +286,6 @@ static void open_file(const char *name)
 		perror(name);
 		exit(2);
 	}
-	if (use_map)
-		map_file(f);
 }
 
 /* The least of the last numbers of all writers */
@@ -388,14 +313,10 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = stop };
 	int opt;
 
-	while ((opt = getopt(argc, argv, "HMRSfb:m:n:p:w:")) != -1) {
+	while ((opt = getopt(argc, argv, "HRSfb:m:n:p:w:")) != -1) {
 		switch (opt) {
 		case 'H':
 			headers = true;
-			break;
-		case 'M':
-			headers = true;
-			use_map = true;
 			break;
 		case 'R':
 			rewinds = true;
