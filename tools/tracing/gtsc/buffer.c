@@ -1,128 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc, the buffer layer: a thread for each trace file reads records and writes them into
- * a trace. At the end of the recording it reads all records that were written before.
+ * gtsc, the buffer layer: opens all trace files, lets threads.c copy them into a trace, shows how
+ * it goes on, and ends the recording.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "ctf.h"
-
-#define POLL_MS		200
-/* There may be thousands of threads: they need little of it */
-#define STACK_SIZE	(256 * 1024)
-
-struct reader {
-	struct reader		*next;		/* of the same channel */
-	pthread_t		thread;
-	struct channel		*ch;
-	unsigned int		channel;
-	unsigned int		number;		/* of the trace file */
-	struct input		in;
-	struct ctf_stream	out;
-	atomic_ullong		bytes;
-	atomic_bool		ended;
-	int			error;
-};
+#include "map.h"
+#include "threads.h"
 
 static struct reader **readers;
 static unsigned int nr_readers;
+static struct map by_file;		/* a reader's number in @readers, by file_key() */
 static struct reader **of_channel;	/* the readers of each channel */
+static struct threads *threads;
 static struct ctf *trace;
-static atomic_bool ending, failed;
-/* Held until all files are open: before that, nothing is read */
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-static bool given_up;
 /* When the recording began: set before there are readers */
 static uint64_t started;
-
-/* Returns the bytes that were read, 0 if there was nothing, or a negative errno */
-static ssize_t copy(struct reader *r)
-{
-	ssize_t n = input_read(&r->in), written;
-
-	if (n <= 0)
-		return n;
-	atomic_fetch_add_explicit(&r->bytes, n, memory_order_relaxed);
-	written = ctf_write(&r->out, r->in.buf, r->in.have);
-	if (written < 0)
-		return written;
-	r->in.used = written;
-
-	return n;
-}
-
-/* Until there is something to read; false if the channel has gone, and was read to its end */
-static bool wait_for_records(struct reader *r)
-{
-	struct pollfd pfd = { .fd = r->in.fd, .events = POLLIN };
-
-	poll(&pfd, 1, POLL_MS);
-	/* The end of a plain file is always ready */
-	if (pfd.revents & POLLIN)
-		usleep(1000);
-
-	return (pfd.revents & (POLLHUP | POLLIN)) != POLLHUP;
-}
-
-static void *read_thread(void *data)
-{
-	struct reader *r = data;
-	uint64_t end = 0;
-	ssize_t n = 0;
-	bool last, end_now;
-
-	pthread_mutex_lock(&gate);
-	end_now = given_up;
-	pthread_mutex_unlock(&gate);
-	while (!end_now) {
-		/* Records that were committed before @ending was set are there now */
-		last = atomic_load(&ending);
-		if (last && !end)
-			end = now_ns();
-		n = copy(r);
-		if (n < 0)
-			break;
-		/* A channel that was running before may never be empty */
-		if (n && last && !r->ch->started && r->out.packet.timestamp_end > end)
-			break;
-		if (n)
-			continue;
-		if (last || !wait_for_records(r))
-			break;
-	}
-	/* A plain file can end with a part of a record, and so can a defective kernel's */
-	if (!n && r->in.have > r->in.used)
-		n = -EBADMSG;
-	r->error = n < 0 ? n : 0;
-	if (r->error)
-		atomic_store(&failed, true);
-	atomic_store(&r->ended, true);
-
-	return NULL;
-}
-
-static int start_thread(struct reader *r)
-{
-	pthread_attr_t attr;
-	int ret;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	ret = -pthread_create(&r->thread, &attr, read_thread, r);
-	pthread_attr_destroy(&attr);
-	if (ret)
-		complain("%s/trace%u: no thread can be started: %s", r->ch->name, r->number,
-			 strerror(-ret));
-
-	return ret;
-}
 
 /* Returns 0, or a negative errno after a message */
 static int open_reader(struct reader *r)
@@ -135,7 +33,7 @@ static int open_reader(struct reader *r)
 	ret = complain_of(r->ch->name, ctf_open_stream(trace, &r->out, r->ch, r->channel,
 						       r->number, started));
 	if (!ret) {
-		ret = start_thread(r);
+		ret = threads_add(threads, r);
 		if (ret)
 			ctf_close_stream(&r->out, 0);
 	}
@@ -143,6 +41,11 @@ static int open_reader(struct reader *r)
 		input_close(&r->in);
 
 	return ret;
+}
+
+static uint64_t file_key(unsigned int channel, unsigned int number)
+{
+	return (uint64_t)channel << 32 | number;
 }
 
 static int add_reader(struct channel *ch, unsigned int channel, unsigned int number)
@@ -159,21 +62,12 @@ static int add_reader(struct channel *ch, unsigned int channel, unsigned int num
 		return ret;
 	}
 	readers = must(realloc(readers, (nr_readers + 1) * sizeof(*readers)));
+	map_add(&by_file, file_key(channel, number), nr_readers);
 	readers[nr_readers++] = r;
-	r->next = of_channel[channel];
+	r->next_of_channel = of_channel[channel];
 	of_channel[channel] = r;
 
 	return 0;
-}
-
-static bool has_reader(unsigned int channel, unsigned int number)
-{
-	for (struct reader *r = of_channel[channel]; r; r = r->next) {
-		if (r->number == number)
-			return true;
-	}
-
-	return false;
 }
 
 struct place {
@@ -185,8 +79,10 @@ static int add_new_reader(unsigned int number, void *data)
 {
 	struct place *place = data;
 
-	return has_reader(place->channel, number) ? 0 :
-	       add_reader(place->ch, place->channel, number);
+	if (map_find(&by_file, file_key(place->channel, number)) != MAP_FREE)
+		return 0;
+
+	return add_reader(place->ch, place->channel, number);
 }
 
 /* For new files only: a CPU may have come since the last time */
@@ -201,24 +97,6 @@ static int start_readers(struct channel *channels, unsigned int nr)
 	}
 
 	return ret;
-}
-
-/* The threads read, or end if @begin is false */
-static void open_gate(bool begin)
-{
-	given_up = !begin;
-	pthread_mutex_unlock(&gate);
-}
-
-/* All channels have gone, and have been read to their ends */
-static bool all_ended(void)
-{
-	for (unsigned int i = 0; i < nr_readers; i++) {
-		if (!atomic_load(&readers[i]->ended))
-			return false;
-	}
-
-	return true;
 }
 
 struct totals {
@@ -277,7 +155,7 @@ static unsigned long long lost_elsewhere(const struct channel *ch, unsigned int 
 {
 	unsigned long long lost = 0, lost_since = 0;
 
-	for (struct reader *r = of_channel[channel]; r; r = r->next) {
+	for (struct reader *r = of_channel[channel]; r; r = r->next_of_channel) {
 		lost += r->out.lost;
 		lost_since += r->out.lost_since;
 	}
@@ -287,15 +165,17 @@ static unsigned long long lost_elsewhere(const struct channel *ch, unsigned int 
 	return since(lost_since, since(all_lost(&ch->before), all_lost(&ch->stats)));
 }
 
-/* Whether it has the lowest number of those of its channel */
-static bool is_first(const struct reader *reader)
+/* The one with the lowest number; NULL if there is none */
+static struct reader *first_of(unsigned int channel)
 {
-	for (struct reader *r = of_channel[reader->channel]; r; r = r->next) {
-		if (r->number < reader->number)
-			return false;
+	struct reader *first = NULL;
+
+	for (struct reader *r = of_channel[channel]; r; r = r->next_of_channel) {
+		if (!first || r->number < first->number)
+			first = r;
 	}
 
-	return true;
+	return first;
 }
 
 static void show(const struct totals *t, double seconds, double rate, const char *end)
@@ -346,7 +226,7 @@ static int wait_and_show(struct channel *channels, unsigned int nr,
 	unsigned long long shown = 0;
 	int ret = 0;
 
-	while (!interrupted && !atomic_load(&failed) && !all_ended()) {
+	while (!interrupted && !threads_done(threads) && !traced_task_ended()) {
 		struct totals t = { 0 };
 
 		usleep(100000);
@@ -375,36 +255,43 @@ static int end_readers(void)
 {
 	int error = 0;
 
-	atomic_store(&ending, true);
+	threads_end(threads);
 	for (unsigned int i = 0; i < nr_readers; i++) {
 		struct reader *r = readers[i];
 
-		pthread_join(r->thread, NULL);
 		if (!r->error)
 			continue;
 		error = r->error;
-		complain("%s/trace%u: %s", r->ch->name, r->number, strerror(-error));
+		complain("%s/buffer%u: %s", r->ch->name, r->number, strerror(-error));
 	}
 
 	return error;
 }
 
+static int close_stream(struct reader *r, uint64_t lost)
+{
+	int ret = ctf_close_stream(&r->out, lost);
+
+	input_close(&r->in);
+
+	/* That there is no more room was said already */
+	return r->error ? 0 : complain_of(r->ch->name, ret);
+}
+
 /* After the counters of the channels were read for the last time */
-static int close_streams(const struct channel *channels)
+static int close_streams(const struct channel *channels, unsigned int nr)
 {
 	unsigned long long unwritten = 0;
-	int error = 0, ret;
+	struct reader *first, *r;
+	int error = 0;
 
-	for (unsigned int i = 0; i < nr_readers; i++) {
-		struct reader *r = readers[i];
-		const struct channel *ch = &channels[r->channel];
-
-		ret = ctf_close_stream(&r->out, is_first(r) ? lost_elsewhere(ch, r->channel) : 0);
-		unwritten += r->out.unwritten;
-		/* That there is no more room was said already */
-		if (ret && !r->error)
-			error = complain_of(ch->name, ret);
-		input_close(&r->in);
+	for (unsigned int i = 0; i < nr; i++) {
+		first = first_of(i);
+		for (r = of_channel[i]; r; r = r->next_of_channel) {
+			error = close_stream(r, r == first ? lost_elsewhere(&channels[i], i) : 0)
+				?: error;
+			unwritten += r->out.unwritten;
+		}
 	}
 	if (unwritten)
 		complain("%llu records were read, and could not be written", unwritten);
@@ -424,10 +311,9 @@ static void complain_of_gone(const struct channel *channels, unsigned int nr)
 /* Nothing was read: an old trace stays, and what channels hold stays in them */
 static void give_up(struct channel *channels, unsigned int nr)
 {
-	open_gate(false);
+	threads_end(threads);
 	stop_channels(channels, nr);
 	for (unsigned int i = 0; i < nr_readers; i++) {
-		pthread_join(readers[i]->thread, NULL);
 		ctf_close_stream(&readers[i]->out, 0);
 		input_close(&readers[i]->in);
 	}
@@ -451,7 +337,7 @@ static int begin(struct channel *channels, unsigned int nr, const struct record_
 		return -EIO;
 
 	of_channel = must(calloc(nr, sizeof(*of_channel)));
-	pthread_mutex_lock(&gate);
+	threads = threads_new();
 	ret = start_readers(channels, nr);
 	if (!ret && !options->held)
 		ret = start_channels(channels, nr);
@@ -460,7 +346,7 @@ static int begin(struct channel *channels, unsigned int nr, const struct record_
 	if (ret)
 		give_up(channels, nr);
 	else
-		open_gate(true);
+		threads_begin(threads);
 
 	return ret;
 }
@@ -492,10 +378,9 @@ int record(struct channel *channels, unsigned int nr, const struct record_option
 	ret = end_readers() ?: ret;
 	add_channels(channels, nr, &all);
 	complain_of_gone(channels, nr);
-	ret = close_streams(channels) ?: ret;
+	ret = close_streams(channels, nr) ?: ret;
 	add_readers(&all);
-	if (options->kallsyms)
-		ret = ctf_save_kallsyms(trace) ?: ret;
+	ret = ctf_finish(trace) ?: ret;
 	ctf_close(trace);
 	seconds = (now_ns() - started) / 1e9;
 	show(&all, seconds, all.records / seconds, "\n");

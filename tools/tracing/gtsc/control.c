@@ -90,7 +90,7 @@ int complain_of(const char *name, int error)
 	else
 		complain("%s: %s, although you are root: is the kernel locked down?", name,
 			 strerror(-error));
-	complain("then channels cannot be changed, and those without headers not be read");
+	complain("then channels cannot be changed, or not even be read");
 
 	return error;
 }

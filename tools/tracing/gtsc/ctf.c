@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +17,11 @@
 
 struct ctf {
 	bool		has_dir;	/* else it goes to the standard output */
+	bool		ctf2;
 	struct output	output;
-	uint8_t		uuid[16];
+	struct metadata	meta;
+	/* Of the streams that were closed */
+	struct addresses addresses;
 	/* Packets of different threads do not mix in the standard output */
 	pthread_mutex_t	lock;
 };
@@ -245,7 +247,7 @@ int ctf_open_stream(struct ctf *ctf, struct ctf_stream *s, const struct channel 
 	s->ch = ch;
 	s->start = start;
 	s->packet.magic = CTF_MAGIC;
-	memcpy(s->packet.uuid, ctf->uuid, sizeof(ctf->uuid));
+	memcpy(s->packet.uuid, ctf->meta.uuid, sizeof(s->packet.uuid));
 	s->packet.stream_id = channel;
 	s->packet.stream_instance_id = number;
 	s->packet.cpu_id = ch->global ? 0 : number;
@@ -292,6 +294,9 @@ int ctf_close_stream(struct ctf_stream *s, uint64_t lost)
 		return ret;
 	if (ret)
 		end_over_last(s, time);
+	if (has_symbols(&s->ch->fields))
+		complain_of(s->ch->name, add_addresses_of_file(&s->ctf->addresses,
+							       &s->ch->fields, s->fd));
 	if (close(s->fd) && !ret)
 		ret = -errno;
 
@@ -346,20 +351,17 @@ static int write_metadata_packet(const struct metadata *m, bool ctf2)
 /**
  * ctf_create - begin a recorded trace
  * @output: the directory, - for the standard output
- * @channels: the channels of the trace
+ * @channels: the channels of the trace, up to ctf_close()
  * @nr: their number
  * @ctf2: whether the metadata is that of CTF 2
  *
  * Return: the trace; NULL after a message.
  */
-struct ctf *ctf_create(const char *output, const struct channel *channels, unsigned int nr,
+struct ctf *ctf_create(const char *output, struct channel *channels, unsigned int nr,
 		       bool ctf2)
 {
-	struct metadata m = {
-		.clock_offset = wall_clock_offset(), .nr = nr,
-		.channels = (struct channel *)channels,
-	};
 	struct ctf *ctf = calloc(1, sizeof(*ctf));
+	struct metadata *m;
 	int ret;
 
 	if (!ctf) {
@@ -367,16 +369,20 @@ struct ctf *ctf_create(const char *output, const struct channel *channels, unsig
 		return NULL;
 	}
 
-	make_uuid(ctf->uuid);
-	memcpy(m.uuid, ctf->uuid, sizeof(m.uuid));
+	m = &ctf->meta;
+	m->nr = nr;
+	m->channels = channels;
+	make_uuid(m->uuid);
+	begin_wall_clock(&m->clock);
+	ctf->ctf2 = ctf2;
 	pthread_mutex_init(&ctf->lock, NULL);
 	ctf->has_dir = strcmp(output, "-");
 	if (!ctf->has_dir) {
-		ret = write_metadata_packet(&m, ctf2);
+		ret = write_metadata_packet(m, ctf2);
 	} else {
 		ret = output_open(&ctf->output, output);
 		if (!ret) {
-			ret = complain_of(output, write_metadata_file(&ctf->output, &m, ctf2));
+			ret = complain_of(output, write_metadata_file(&ctf->output, m, ctf2));
 			if (ret)
 				output_close(&ctf->output);
 		}
@@ -394,47 +400,36 @@ int ctf_publish(struct ctf *ctf)
 	return ctf->has_dir ? output_publish(&ctf->output) : 0;
 }
 
-static int copy_file(int from, int to)
+/**
+ * ctf_finish - write the metadata again, with what is known at the end of a recording
+ * @ctf: the trace, whose streams are closed
+ *
+ * These are the names of the functions that occur in the records, and the wall clock. A
+ * recording that is killed before has neither. A stream has its metadata at the start, so it
+ * never has them.
+ *
+ * Return: 0; a negative errno after a message: the trace has its first metadata.
+ */
+int ctf_finish(struct ctf *ctf)
 {
-	char buf[65536];
-	ssize_t n;
-
-	while ((n = read(from, buf, sizeof(buf))) > 0) {
-		struct iovec iov = { buf, n };
-		size_t done;
-		int ret = write_all(to, &iov, 1, &done);
-
-		if (ret)
-			return ret;
-	}
-
-	return n ? -errno : 0;
-}
-
-/* The names of the functions, so that the trace can be printed on another machine */
-int ctf_save_kallsyms(struct ctf *ctf)
-{
-	int from, to, ret;
+	struct metadata *m = &ctf->meta;
+	int ret;
 
 	if (!ctf->has_dir)
 		return 0;
-	from = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	if (from < 0)
-		return complain_of("/proc/kallsyms", -errno);
-	to = output_create(&ctf->output, KALLSYMS_NAME);
-	ret = to < 0 ? to : copy_file(from, to);
-	close(from);
-	if (to >= 0 && close(to) && !ret)
-		ret = -errno;
-	if (ret && to >= 0)
-		unlinkat(ctf->output.dir, KALLSYMS_NAME, 0);
+	end_wall_clock(&m->clock);
+	find_names(m, &ctf->addresses);
+	ret = output_restage(&ctf->output) ?:
+	      write_metadata_file(&ctf->output, m, ctf->ctf2);
 
-	return complain_of(KALLSYMS_NAME, ret);
+	return ret ? complain_of("metadata", ret) : output_replace(&ctf->output);
 }
 
 void ctf_close(struct ctf *ctf)
 {
 	if (ctf->has_dir)
 		output_close(&ctf->output);
+	free(ctf->meta.symbols);
+	free(ctf->addresses.slots);
 	free(ctf);
 }

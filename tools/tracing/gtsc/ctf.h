@@ -20,7 +20,8 @@ struct ctf_packet {
 	uint8_t		uuid[16];
 	uint32_t	stream_id;		/* number of the channel */
 	uint32_t	stream_instance_id;	/* of the trace file */
-	uint32_t	cpu_id;			/* 0 if the channel is global */
+	/* 0 if the channel is global; the metadata then takes it for padding */
+	uint32_t	cpu_id;
 	uint64_t	timestamp_begin;
 	uint64_t	timestamp_end;
 	uint64_t	content_size;		/* in bits; without the padding at the end */
@@ -62,27 +63,40 @@ struct ctf_stream {
 	uint64_t		start;
 };
 
-struct ctf *ctf_create(const char *output, const struct channel *channels, unsigned int nr,
+struct ctf *ctf_create(const char *output, struct channel *channels, unsigned int nr,
 		       bool ctf2);
 int ctf_open_stream(struct ctf *ctf, struct ctf_stream *s, const struct channel *ch,
 		    unsigned int channel, unsigned int number, uint64_t start);
 ssize_t ctf_write(struct ctf_stream *s, uint8_t *records, size_t len);
 int ctf_close_stream(struct ctf_stream *s, uint64_t lost);
 int ctf_publish(struct ctf *ctf);
-int ctf_save_kallsyms(struct ctf *ctf);
+int ctf_finish(struct ctf *ctf);
 void ctf_close(struct ctf *ctf);
 
 /* What the metadata says; the channels are those of the trace */
 struct metadata {
-	uint8_t		uuid[16];
-	int64_t		clock_offset;
-	unsigned int	nr;
-	struct channel	*channels;
+	uint8_t			uuid[16];
+	struct wall_clock	clock;
+	unsigned int		nr;
+	struct channel		*channels;
+
+	/* The functions that occur in the records, by name: known at the end of a recording */
+	const struct symbol	**symbols;
+	size_t			nr_symbols;
 };
 
 void make_uuid(uint8_t *uuid);
 int write_metadata(FILE *out, const struct metadata *m, bool ctf2);
 int parse_metadata(char *text, struct metadata *m);
 bool is_our_metadata(FILE *f);
+
+/* Addresses that occur in the records of a trace, each of them once */
+struct addresses {
+	uint64_t	*slots;		/* a hash table; 0: free */
+	size_t		room, nr;
+};
+
+int add_addresses_of_file(struct addresses *a, const struct fields *fields, int fd);
+void find_names(struct metadata *m, const struct addresses *a);
 
 #endif /* GTSC_CTF_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gtsc, the data layer: merges the records of all channels and CPUs by their time, of a
- * recorded trace, of a stream or of the kernel, and prints them. It holds a buffer for
+ * recorded trace, of a stream or of the kernel, and hands them on. It holds a buffer for
  * each of them, not the records.
  */
 #define _GNU_SOURCE
@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "map.h"
 #include "output.h"
 #include "reader.h"
 
@@ -25,6 +26,8 @@
 
 static struct stream **streams;
 static unsigned int nr_streams;
+/* A stream's number in @streams, by the numbers of its channel and of its trace file */
+static struct map by_file;
 
 /* Of a trace that was recorded */
 static struct metadata meta;
@@ -35,6 +38,11 @@ static struct stream *new_stream(void)
 	streams[nr_streams] = must(calloc(1, sizeof(struct stream)));
 
 	return streams[nr_streams++];
+}
+
+static uint64_t file_key(unsigned int channel, unsigned int number)
+{
+	return (uint64_t)channel << 32 | number;
 }
 
 /* The heap: the stream with the oldest record is the first one */
@@ -59,12 +67,17 @@ static void sift_down(struct stream **heap, unsigned int nr, unsigned int i)
 	heap[i] = s;
 }
 
-/* All that the streams have now; returns how many records */
-static unsigned long long print_streams(const struct print_options *options)
+static bool pause_sink(const struct sink *sink)
+{
+	return !sink->pause || sink->pause(sink->data);
+}
+
+/* All that the streams have now. Returns whether the sink wants more. */
+static bool merge(const struct sink *sink, unsigned long long *taken)
 {
 	struct stream **heap = must(malloc((nr_streams + 1) * sizeof(*heap)));
-	unsigned long long printed = 0;
 	unsigned int nr = 0;
+	bool more = true;
 
 	for (unsigned int i = 0; i < nr_streams; i++) {
 		if (next_item(streams[i]))
@@ -73,9 +86,10 @@ static unsigned long long print_streams(const struct print_options *options)
 	for (unsigned int i = nr / 2; i-- > 0; )
 		sift_down(heap, nr, i);
 
-	while (nr && !ferror(options->out)) {
-		printed += !heap[0]->item.lost;
-		print_item(&heap[0]->item, options->format, options->out);
+	*taken = 0;
+	while (nr && more) {
+		*taken += !heap[0]->item.lost;
+		more = sink->take(&heap[0]->item, sink->data);
 		if (!next_item(heap[0]))
 			heap[0] = heap[--nr];
 		if (nr)
@@ -83,7 +97,7 @@ static unsigned long long print_streams(const struct print_options *options)
 	}
 	free(heap);
 
-	return printed;
+	return pause_sink(sink) && more;
 }
 
 static bool any_damaged(unsigned long long *lost)
@@ -99,21 +113,20 @@ static bool any_damaged(unsigned long long *lost)
 	return damaged;
 }
 
-static int use_metadata(char *text, const char *name, const struct print_options *options)
+static int use_metadata(char *text, const char *name)
 {
 	if (parse_metadata(text, &meta)) {
 		complain("%s: not a trace that gtsc has written", name);
 		return -EINVAL;
 	}
-	if (options->wall_clock)
-		print_offset = meta.clock_offset;
+	use_wall_clock(&meta.clock);
 
 	return 0;
 }
 
 /* A recorded trace */
 
-static int read_metadata(int dir, const char *name, const struct print_options *options)
+static int read_metadata(int dir, const char *name)
 {
 	int fd = open_regular(dir, "metadata"), ret;
 	struct stat st;
@@ -126,7 +139,7 @@ static int read_metadata(int dir, const char *name, const struct print_options *
 	text = must(malloc(st.st_size + 1));
 	text[fread(text, 1, st.st_size, f)] = '\0';
 	fclose(f);
-	ret = use_metadata(text, name, options);
+	ret = use_metadata(text, name);
 	free(text);
 
 	return ret;
@@ -160,24 +173,24 @@ static int open_files(int dir, const char *name)
 	return ret;
 }
 
-/* The names are those of the machine that was traced, if they were recorded */
+/* A trace of an older gtsc has its names in a file, not in the metadata */
 static void use_kallsyms(int dir)
 {
-	int fd = kallsyms_file ? -1 : open_regular(dir, KALLSYMS_NAME);
+	int fd = open_regular(dir, KALLSYMS_NAME);
 
 	if (fd >= 0)
-		kallsyms_file = must(fdopen(fd, "r"));
+		load_kallsyms(must(fdopen(fd, "r")));
 }
 
 /**
- * print_directory - print a recorded trace
+ * read_directory - read a recorded trace
  * @name: the directory
- * @options: how
+ * @sink: takes the records
  *
- * Return: 0; a negative errno if there is nothing to print, or the trace is
- * damaged: then the records that are whole have been printed.
+ * Return: 0; a negative errno if there is nothing to read, or the trace is
+ * damaged: then the records that are whole have been taken.
  */
-int print_directory(const char *name, const struct print_options *options)
+int read_directory(const char *name, const struct sink *sink)
 {
 	unsigned long long nr, lost;
 	int ret, dir;
@@ -185,16 +198,17 @@ int print_directory(const char *name, const struct print_options *options)
 	dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return complain_of(name, -errno);
-	use_kallsyms(dir);
-	ret = read_metadata(dir, name, options);
-	if (ret)
+	ret = read_metadata(dir, name);
+	if (ret) {
 		close(dir);
-	else
-		ret = open_files(dir, name);
+		return ret;
+	}
+	use_kallsyms(dir);
+	ret = open_files(dir, name);
 	if (ret)
 		return ret;
 
-	nr = print_streams(options);
+	merge(sink, &nr);
 	if (!any_damaged(&lost))
 		return 0;
 
@@ -225,8 +239,7 @@ static int read_all(void *buf, size_t len)
 	return 0;
 }
 
-static int read_metadata_packet(const uint8_t *start, size_t have,
-				const struct print_options *options)
+static int read_metadata_packet(const uint8_t *start, size_t have)
 {
 	struct ctf_metadata_packet packet;
 	uint32_t content, size;
@@ -255,7 +268,7 @@ static int read_metadata_packet(const uint8_t *start, size_t have,
 	ret = read_all(text, size - CTF_METADATA_PACKET);
 	text[content - CTF_METADATA_PACKET] = '\0';
 	if (!ret)
-		ret = use_metadata(text, "standard input", options);
+		ret = use_metadata(text, "standard input");
 	free(text);
 
 	return ret;
@@ -263,14 +276,13 @@ static int read_metadata_packet(const uint8_t *start, size_t have,
 
 static struct stream *stream_of(const struct ctf_packet *packet)
 {
+	uint64_t key = file_key(packet->stream_id, packet->stream_instance_id);
+	uint32_t number = map_find(&by_file, key);
 	struct stream *s;
 
-	for (unsigned int i = 0; i < nr_streams; i++) {
-		s = streams[i];
-		if (s->ch == &meta.channels[packet->stream_id] &&
-		    s->number == packet->stream_instance_id)
-			return s;
-	}
+	if (number != MAP_FREE)
+		return streams[number];
+	map_add(&by_file, key, nr_streams);
 	s = new_stream();
 	open_blocks(s, &meta, packet);
 
@@ -307,7 +319,7 @@ static int read_data_packet(const uint8_t *start, size_t have, size_t *size)
 	return ret;
 }
 
-static int read_packet(size_t *size, const struct print_options *options)
+static int read_packet(size_t *size)
 {
 	uint32_t magic;
 	int ret;
@@ -317,20 +329,20 @@ static int read_packet(size_t *size, const struct print_options *options)
 	if (ret)
 		return ret;
 	if (magic == CTF_METADATA_MAGIC || magic == bswap_32(CTF_METADATA_MAGIC))
-		return read_metadata_packet((uint8_t *)&magic, sizeof(magic), options);
+		return read_metadata_packet((uint8_t *)&magic, sizeof(magic));
 
 	return read_data_packet((uint8_t *)&magic, sizeof(magic), size);
 }
 
 /* Waits for a packet, and takes those that come soon after it */
-static int read_batch(const struct print_options *options)
+static int read_batch(void)
 {
 	struct pollfd pfd = { .fd = STDIN_FILENO, .events = POLLIN };
 	size_t all = 0, size;
 	int ret;
 
 	do {
-		ret = read_packet(&size, options);
+		ret = read_packet(&size);
 		all += size;
 	} while (!ret && all < BATCH_SIZE && poll(&pfd, 1, BATCH_MS) > 0);
 
@@ -338,23 +350,23 @@ static int read_batch(const struct print_options *options)
 }
 
 /**
- * print_stdin - print the stream that comes from the standard input, as it comes
- * @options: how
+ * read_stdin - read the stream that comes from the standard input, as it comes
+ * @sink: takes the records
  *
  * Return: 0, or a negative errno after a message.
  */
-int print_stdin(const struct print_options *options)
+int read_stdin(const struct sink *sink)
 {
-	unsigned long long lost;
+	unsigned long long nr, lost;
+	bool more;
 	int ret;
 
 	/* Ctrl-C ends what writes the stream, and the stream with it */
 	catch_signals();
 	do {
-		ret = read_batch(options);
-		print_streams(options);
-		fflush(options->out);
-	} while (!ret && !ferror(options->out));
+		ret = read_batch();
+		more = merge(sink, &nr);
+	} while (!ret && more);
 
 	if (ret == -ENODATA && !meta.nr) {
 		complain("standard input: is empty");
@@ -370,56 +382,82 @@ int print_stdin(const struct print_options *options)
 	return ret == -ENODATA ? (any_damaged(&lost) ? -EIO : 0) : ret;
 }
 
-/* The kernel */
-
-static bool has_stream(const struct channel *ch, unsigned int number)
+/**
+ * forget_trace - free what read_directory() or read_stdin() has left
+ *
+ * Another trace can be read then. The channels of the records have gone.
+ */
+void forget_trace(void)
 {
 	for (unsigned int i = 0; i < nr_streams; i++) {
-		if (streams[i]->ch == ch && streams[i]->number == number)
-			return true;
+		close_packets(streams[i]);
+		free(streams[i]);
 	}
-
-	return false;
+	free(streams);
+	map_free(&by_file);
+	streams = NULL;
+	nr_streams = 0;
+	free(meta.channels);
+	meta = (struct metadata){ };
 }
+
+/* The kernel */
+
+struct place {
+	struct channel	*ch;
+	unsigned int	channel;
+};
 
 static int add_stream(unsigned int number, void *data)
 {
-	const struct channel *ch = data;
+	const struct place *place = data;
+	uint64_t key = file_key(place->channel, number);
 	int ret;
 
-	if (has_stream(ch, number))
+	if (map_find(&by_file, key) != MAP_FREE)
 		return 0;
-	ret = open_trace_file(new_stream(), ch, number);
+	ret = open_trace_file(new_stream(), place->ch, number);
 	if (ret)
 		free(streams[--nr_streams]);
+	else
+		map_add(&by_file, key, nr_streams - 1);
 
 	return ret;
+}
+
+/* The records are printed as they come, with the offset of now */
+static void use_current_clock(void)
+{
+	struct wall_clock clock;
+
+	begin_wall_clock(&clock);
+	use_wall_clock(&clock);
 }
 
 static int add_streams(struct channel *channels, unsigned int nr)
 {
 	int ret = 0;
 
-	for (unsigned int i = 0; i < nr && !ret; i++)
-		ret = for_trace_files(&channels[i], add_stream, &channels[i]);
+	for (unsigned int i = 0; i < nr && !ret; i++) {
+		struct place place = { &channels[i], i };
+
+		ret = for_trace_files(&channels[i], add_stream, &place);
+	}
 
 	return ret;
 }
 
 /* What was written up to now: reading may itself be traced, and never come to an end */
-static unsigned long long print_now(const struct print_options *options)
+static bool merge_now(const struct sink *sink, unsigned long long *taken)
 {
-	unsigned long long nr;
 	uint64_t now = now_ns();
 
 	for (unsigned int i = 0; i < nr_streams; i++) {
 		streams[i]->until = now;
 		streams[i]->last = 0;
 	}
-	nr = print_streams(options);
-	fflush(options->out);
 
-	return nr;
+	return merge(sink, taken);
 }
 
 /* Returns false if all channels have gone, and were read to their ends */
@@ -444,59 +482,87 @@ static bool wait_for_records(void)
 }
 
 /* Returns the error of a file that cannot be opened, if one comes: it goes on without it */
-static int follow(struct channel *channels, unsigned int nr,
-		  const struct print_options *options)
+static int follow(struct channel *channels, unsigned int nr, double seconds,
+		  const struct sink *sink)
 {
 	uint64_t start = now_ns(), looked = start, now;
+	unsigned long long taken;
 	int ret = 0;
 
-	while (!interrupted && !ferror(options->out) && wait_for_records()) {
+	while (!interrupted && !traced_task_ended() && wait_for_records()) {
 		now = now_ns();
-		if (options->seconds && (now - start) / 1e9 >= options->seconds)
+		if (seconds && (now - start) / 1e9 >= seconds)
 			break;
-		/* A CPU may have come */
-		if (!ret && now - looked > 1000000000) {
-			ret = add_streams(channels, nr);
+		/* A CPU may have come, and the wall clock have been set */
+		if (now - looked > 1000000000) {
+			if (!ret)
+				ret = add_streams(channels, nr);
+			use_current_clock();
 			looked = now;
 		}
+		if (!merge_now(sink, &taken))
+			return ret;
 		/* The end of a plain file is always ready */
-		if (!print_now(options))
+		if (!taken)
 			usleep(10000);
 	}
-	print_now(options);
+	merge_now(sink, &taken);
+
+	return ret;
+}
+
+/* The module of a channel that is open cannot be removed */
+static int close_streams(int ret)
+{
+	unsigned long long lost;
+
+	if (!ret && any_damaged(&lost))
+		ret = -EIO;
+	for (unsigned int i = 0; i < nr_streams; i++)
+		input_close(&streams[i]->in);
 
 	return ret;
 }
 
 /**
- * print_channels - read what channels hold now, and print it
+ * read_channels - read what channels hold now
  * @channels: the channels
  * @nr: their number
- * @options: how, and whether to go on until a signal, or until the channels have gone
+ * @sink: takes the records
  *
  * Return: 0, or a negative errno after a message.
  */
-int print_channels(struct channel *channels, unsigned int nr,
-		   const struct print_options *options)
+int read_channels(struct channel *channels, unsigned int nr, const struct sink *sink)
 {
-	unsigned long long lost;
-	int ret;
+	unsigned long long taken;
+	int ret = add_streams(channels, nr);
 
-	ret = add_streams(channels, nr);
-	if (!ret) {
-		if (options->wall_clock)
-			print_offset = wall_clock_offset();
-		if (options->follow)
-			catch_signals();
-		print_now(options);
-		if (options->follow)
-			ret = follow(channels, nr, options);
-		if (any_damaged(&lost))
-			ret = -EIO;
-	}
-	/* The module of a channel that is open cannot be removed */
-	for (unsigned int i = 0; i < nr_streams; i++)
-		input_close(&streams[i]->in);
+	use_current_clock();
+	if (!ret)
+		merge_now(sink, &taken);
 
-	return ret;
+	return close_streams(ret);
+}
+
+/**
+ * follow_channels - read what channels hold now and later
+ * @channels: the channels
+ * @nr: their number
+ * @seconds: how long; 0: until a signal, or until the channels have gone
+ * @sink: takes the records
+ *
+ * Return: 0, or a negative errno after a message.
+ */
+int follow_channels(struct channel *channels, unsigned int nr, double seconds,
+		    const struct sink *sink)
+{
+	unsigned long long taken;
+	int ret = add_streams(channels, nr);
+
+	use_current_clock();
+	catch_signals();
+	if (!ret && merge_now(sink, &taken))
+		ret = follow(channels, nr, seconds, sink);
+
+	return close_streams(ret);
 }

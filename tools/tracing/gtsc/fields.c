@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gtsc: how the provider of a channel describes its records, in the file `format`: the
- * word text, or fields without gaps, `TYPE NAME` or `TYPE NAME[N]`, separated by `;`.
+ * word text, or fields without gaps, `TYPE NAME` or `TYPE NAME[N]`, separated by `;`. The
+ * type ksym is an address in the kernel, of 64 bits.
  */
 #include <byteswap.h>
 #include <ctype.h>
@@ -17,6 +18,11 @@ static bool parse_type(const char *type, struct field *f)
 	if (!strcmp(type, "char")) {
 		f->type = 'c';
 		f->bytes = 1;
+		return true;
+	}
+	if (!strcmp(type, "ksym")) {
+		f->type = 'k';
+		f->bytes = 8;
 		return true;
 	}
 
@@ -121,6 +127,17 @@ int parse_fields(const char *text, struct fields *fields)
 	return 0;
 }
 
+/* Whether there are addresses in the records */
+bool has_symbols(const struct fields *fields)
+{
+	for (unsigned int i = 0; i < fields->nr; i++) {
+		if (fields->list[i].type == 'k')
+			return true;
+	}
+
+	return false;
+}
+
 static uint64_t get(const uint8_t *p, unsigned int bytes, bool swapped)
 {
 	uint16_t x16;
@@ -146,7 +163,9 @@ static void print_number(const struct field *f, uint64_t x, FILE *out)
 {
 	unsigned int unused = 64 - f->bytes * 8;
 
-	if (f->type == 'x')
+	if (f->type == 'k')
+		print_symbol(x, out);
+	else if (f->type == 'x')
 		fprintf(out, "0x%" PRIx64, x);
 	else if (f->type == 's')
 		fprintf(out, "%" PRId64, (int64_t)(x << unused) >> unused);
@@ -204,4 +223,33 @@ void show_fields(const struct fields *fields, const struct item *item, FILE *out
 		p += f->bytes * (f->count ?: 1);
 	}
 	fputc('\n', out);
+}
+
+/**
+ * field_offset - find a number in the records of a channel
+ * @fields: how they are described
+ * @name: its name
+ * @bytes: its size
+ *
+ * Return: where it is in a record, or -ENOENT.
+ */
+int field_offset(const struct fields *fields, const char *name, unsigned int bytes)
+{
+	unsigned int offset = 0;
+
+	for (unsigned int i = 0; i < fields->nr; i++) {
+		const struct field *f = &fields->list[i];
+
+		if (!strcmp(f->name, name))
+			return f->bytes * (f->count ?: 1) == bytes ? (int)offset : -ENOENT;
+		offset += f->bytes * (f->count ?: 1);
+	}
+
+	return -ENOENT;
+}
+
+/* For a record that has the length of its fields, and an offset from field_offset() */
+uint64_t get_number_at(const struct item *item, unsigned int offset, unsigned int bytes)
+{
+	return get((const uint8_t *)item->data + offset, bytes, item->swapped);
 }

@@ -2,7 +2,6 @@
 /*
  * gtsc, the data layer: how records are printed. One function is one format.
  */
-#include <byteswap.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,9 +39,10 @@ void list_formats(FILE *out)
 		fprintf(out, "  %-10s %s\n", f->name, f->help);
 }
 
-int64_t print_offset;
+const struct format *print_format;
+bool print_wall_clock;
 
-static void print_wall_clock(uint64_t ns, FILE *out)
+static void print_date(uint64_t ns, FILE *out)
 {
 	static char text[32];
 	static time_t last = -1;
@@ -59,8 +59,8 @@ static void print_wall_clock(uint64_t ns, FILE *out)
 
 static void print_where(const struct item *item, FILE *out)
 {
-	if (print_offset)
-		print_wall_clock(item->time + print_offset, out);
+	if (print_wall_clock)
+		print_date(wall_time(item->time), out);
 	else
 		fprintf(out, "[%5llu.%09llu]", (unsigned long long)item->time / 1000000000,
 			(unsigned long long)item->time % 1000000000);
@@ -130,123 +130,91 @@ GTSC_FORMAT(fields, "as the provider describes its records, else hexadecimal")
 	}
 }
 
-/**
- * print_item - print a record, or that some were lost
- * @item: the record
- * @format: how; NULL: as the provider of its channel describes it
- * @out: where to
- */
-void print_item(const struct item *item, const struct format *format, FILE *out)
+/* A record, or that some were lost */
+static bool print_item(const struct item *item, void *unused)
 {
 	if (!item->lost) {
-		(format ?: &format_fields)->print(item, out);
-		return;
+		(print_format ?: &format_fields)->print(item, stdout);
+	} else if (print_format != &format_raw) {
+		/* Among raw bytes there is no place for a line */
+		print_where(item, stdout);
+		printf("lost %llu records\n", (unsigned long long)item->lost);
 	}
 
-	/* Among raw bytes there is no place for a line */
-	if (format == &format_raw)
+	return !ferror(stdout);
+}
+
+static bool flush(void *unused)
+{
+	return !fflush(stdout) && !ferror(stdout);
+}
+
+const struct sink print_sink = { .take = print_item, .pause = flush };
+
+/* COMM-PID, if the record has both */
+static void print_task(const struct item *item, FILE *out)
+{
+	const struct fields *fields = &item->ch->fields;
+	int pid = field_offset(fields, "pid", 4), comm = field_offset(fields, "comm", 16);
+	const char *name = (const char *)item->data + comm;
+
+	if (pid < 0 || comm < 0)
 		return;
-	print_where(item, out);
-	fprintf(out, "lost %llu records\n", (unsigned long long)item->lost);
+	put_escaped(name, strnlen(name, 16), out);
+	fprintf(out, "-%d ", (int)get_number_at(item, pid, 4));
 }
 
-/* Functions and their callers, of gtsc functions */
-
-struct symbol {
-	unsigned long long	address;
-	char		*name;
-};
-
-FILE *kallsyms_file;	/* NULL: /proc/kallsyms */
-static struct symbol *symbols;
-static size_t nr_symbols;
-
-static int by_address(const void *a, const void *b)
+/* Also of a channel whose format has been lost: two addresses and nothing else */
+static bool get_addresses(const struct item *item, uint64_t *ip, uint64_t *parent_ip)
 {
-	const struct symbol *x = a, *y = b;
+	const struct fields *fields = &item->ch->fields;
+	int at = field_offset(fields, "ip", 8), parent = field_offset(fields, "parent_ip", 8);
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	if (item->len != (fields->nr ? fields->size : 16) || (fields->nr && (at < 0 || parent < 0)))
+		return false;
+	*ip = get_number_at(item, fields->nr ? at : 0, 8);
+	*parent_ip = get_number_at(item, fields->nr ? parent : 8, 8);
+
+	return true;
 }
 
-static void load_symbols(void)
+GTSC_FORMAT(function, "a function and its caller, as gtsc functions records them")
 {
-	static bool loaded;
-	char line[512], text[256], name[256], type;
-	size_t room = 0;
-	unsigned long long address;
-	FILE *f;
-
-	if (loaded)
-		return;
-	loaded = true;
-
-	f = kallsyms_file ?: fopen("/proc/kallsyms", "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llx %c %255s", &address, &type, text) != 3 ||
-		    !address || !strchr("tTwW", type))
-			continue;
-		if (nr_symbols == room) {
-			room = room ? room * 2 : 65536;
-			symbols = must(realloc(symbols, room * sizeof(*symbols)));
-		}
-		symbols[nr_symbols].address = address;
-		escape(name, sizeof(name), text);
-		symbols[nr_symbols++].name = must(strdup(name));
-	}
-	if (f)
-		fclose(f);
-	qsort(symbols, nr_symbols, sizeof(*symbols), by_address);
-}
-
-static const char *symbol_at(unsigned long long address,
-			     unsigned long long *offset)
-{
-	size_t low = 0, high = nr_symbols;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (symbols[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
-		return NULL;
-	*offset = address - symbols[low - 1].address;
-
-	return symbols[low - 1].name;
-}
-
-static void print_symbol(unsigned long long address, bool with_offset, FILE *out)
-{
-	const char *name;
-	unsigned long long offset;
-
-	load_symbols();
-	name = symbol_at(address, &offset);
-	if (!name)
-		fprintf(out, "0x%llx", address);
-	else if (with_offset)
-		fprintf(out, "%s+0x%llx", name, offset);
-	else
-		fputs(name, out);
-}
-
-GTSC_FORMAT(function, "two addresses of 64 bits: a function and its caller")
-{
-	uint64_t address[2];
+	uint64_t ip, parent_ip;
 
 	print_where(item, out);
-	if (item->len != sizeof(address)) {
-		fprintf(out, "%u bytes, not two addresses\n", item->len);
+	if (!get_addresses(item, &ip, &parent_ip)) {
+		fprintf(out, "%u bytes, not a function and its caller\n", item->len);
 		return;
 	}
-	memcpy(address, item->data, sizeof(address));
-	for (int i = 0; i < 2 && item->swapped; i++)
-		address[i] = bswap_64(address[i]);
-	print_symbol(address[0], false, out);
+	print_task(item, out);
+	print_function_name(ip, out);
 	fputs(" <- ", out);
-	print_symbol(address[1], true, out);
+	print_symbol(parent_ip, out);
+	fputc('\n', out);
+}
+
+GTSC_FORMAT(graph, "a function and its duration, as gtsc graph records them")
+{
+	const struct fields *fields = &item->ch->fields;
+	int ip = field_offset(fields, "ip", 8), depth = field_offset(fields, "depth", 4);
+	int duration = field_offset(fields, "duration", 8), retval;
+	unsigned int indent;
+	uint64_t ns;
+
+	print_where(item, out);
+	if (item->len != fields->size || ip < 0 || depth < 0 || duration < 0) {
+		fprintf(out, "%u bytes, not a function and its duration\n", item->len);
+		return;
+	}
+	print_task(item, out);
+	ns = get_number_at(item, duration, 8);
+	indent = get_number_at(item, depth, 4);
+	fprintf(out, "%9llu.%03u us | %*s", (unsigned long long)ns / 1000,
+		(unsigned int)(ns % 1000), indent < 100 ? indent * 2 : 200, "");
+	print_function_name(get_number_at(item, ip, 8), out);
+	retval = field_offset(fields, "retval", 8);
+	if (retval >= 0)
+		fprintf(out, " = 0x%llx", (unsigned long long)get_number_at(item, retval, 8));
 	fputc('\n', out);
 }

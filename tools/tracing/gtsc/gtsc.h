@@ -2,17 +2,21 @@
 /*
  * gtsc: the consumer of the kernel's trace channels.
  *
+ *	main.c		the command, and those of channels; options.c checks values
  *	control.c	the files that start, stop and size a channel
  *	input.c		an open trace file: whole records, with headers
- *	buffer.c	a thread for each trace file records what it reads
- *	ctf.c		the packets of a recorded trace; metadata.c describes them
+ *	buffer.c	records trace files; threads.c has the threads that read them
+ *	ctf.c		the packets of a recorded trace; metadata.c describes them, and
+ *			metadata_read.c understands that; names.c finds the functions in them
  *	output.c	the directory of a recorded trace
  *	reader.c	records of trace files, of a recorded trace, of a stream
- *	data.c		all of them merged by time and printed, as formats.c says
- *	functions.c	the function tracer
+ *	data.c		all of them merged by time, for formats.c to print or for others
+ *	calls.c		the tracers of functions; command.c runs the command that they trace
+ *	report.c	the command report: report.h has what shows calls, calltree.h what adds
+ *			them up; map.c finds numbers by a key
  *
- * fields.c knows how the provider of a channel describes its records, and text.c what a
- * terminal can show.
+ * fields.c knows how the provider of a channel describes its records, symbols.c the names of
+ * functions, clock.c the time on the wall, and text.c what a terminal can show.
  */
 #ifndef GTSC_H
 #define GTSC_H
@@ -23,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #define MAX_PATH	4096
 #define NAME_SIZE	160	/* root/trace/channel, 64 characters each at most */
@@ -54,7 +59,7 @@ static inline uint64_t record_size(uint32_t len)
 
 struct field {
 	char		name[64];
-	char		type;		/* u, s, x or c for char */
+	char		type;		/* u, s, x, c for char or k for ksym */
 	unsigned int	bytes;		/* of one element */
 	unsigned int	count;		/* of elements; 0: not an array */
 };
@@ -70,7 +75,10 @@ struct fields {
 struct item;
 
 int parse_fields(const char *text, struct fields *fields);
+bool has_symbols(const struct fields *fields);
 void show_fields(const struct fields *fields, const struct item *item, FILE *out);
+int field_offset(const struct fields *fields, const char *name, unsigned int bytes);
+uint64_t get_number_at(const struct item *item, unsigned int offset, unsigned int bytes);
 
 /* Control */
 
@@ -113,14 +121,23 @@ void catch_signals(void);
 
 /* Time */
 
+/* What makes a record's time one of the wall clock, when a recording began and ended */
+struct wall_clock {
+	uint64_t	begin, end;		/* times of records; @end is 0 if it is not known */
+	int64_t		offset, end_offset;	/* nanoseconds to add to them */
+};
+
 uint64_t now_ns(void);
-int64_t wall_clock_offset(void);
+void begin_wall_clock(struct wall_clock *clock);
+void end_wall_clock(struct wall_clock *clock);
+void use_wall_clock(const struct wall_clock *clock);
+uint64_t wall_time(uint64_t time);
 
 /* Input */
 
 struct input {
 	int		fd;
-	uint8_t		*buf;
+	uint8_t		*buf;	/* NULL before the first read */
 	size_t		room, have;
 	size_t		used;	/* of what it has; set by the caller */
 };
@@ -139,7 +156,6 @@ struct record_options {
 	bool		quiet;
 	bool		ctf2;
 	bool		held;	/* only what the channels hold now; start none */
-	bool		kallsyms;	/* save the names of the kernel's functions, too */
 };
 
 int record(struct channel *channels, unsigned int nr, const struct record_options *options);
@@ -157,25 +173,41 @@ struct item {
 	bool			swapped;	/* from a machine of the other byte order */
 };
 
-struct format;
-
-struct print_options {
-	const struct format	*format;	/* NULL: what suits the channel */
-	bool			wall_clock;
-	bool			follow;
-	double			seconds;
-	FILE			*out;
+/* Who takes records, in the order of time; a function that returns false gets no more */
+struct sink {
+	bool	(*take)(const struct item *item, void *data);
+	/* If not NULL: is called when all that are there now have been taken */
+	bool	(*pause)(void *data);
+	void	*data;
 };
 
-int print_directory(const char *name, const struct print_options *options);
-int print_stdin(const struct print_options *options);
-int print_channels(struct channel *channels, unsigned int nr,
-		   const struct print_options *options);
+int read_directory(const char *name, const struct sink *sink);
+int read_stdin(const struct sink *sink);
+void forget_trace(void);
+int read_channels(struct channel *channels, unsigned int nr, const struct sink *sink);
+int follow_channels(struct channel *channels, unsigned int nr, double seconds,
+		    const struct sink *sink);
 
-/* Functions */
+/* Options */
 
-int trace_functions(char **patterns, const char *output, double seconds, bool quiet,
-		    bool flight);
+#define OUTPUT_WANTED	"a directory, or - for the standard output"
+
+int bad_value(const char *option, const char *value, const char *wanted);
+int parse_seconds(const char *s, double *seconds);
+int parse_pid(const char *s, pid_t *pid);
+int parse_lines(const char *s, size_t *lines);
+int parse_percent(const char *s, double *percent);
+int parse_text(const char *option, const char *s, const char *wanted, const char **text);
+
+/* Commands */
+
+int bad_usage(const char *name);
+int check_output(FILE *out);
+int cmd_functions(int argc, char **argv);
+int cmd_graph(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+bool traced_task_ended(void);
+void restore_file_limit(void);
 
 /* Formats */
 
@@ -189,10 +221,9 @@ struct format {
 void add_format(struct format *format);
 const struct format *find_format(const char *name);
 void list_formats(FILE *out);
-void print_item(const struct item *item, const struct format *format, FILE *out);
-extern FILE *kallsyms_file;
-/* Nanoseconds that make a record's time one since 1970; 0: print its time as it is */
-extern int64_t print_offset;
+extern const struct format *print_format;	/* NULL: what suits the channel */
+extern bool print_wall_clock;
+extern const struct sink print_sink;
 
 /* A function of this kind in any file is a format */
 #define GTSC_FORMAT(id, text)							\
@@ -208,10 +239,26 @@ extern int64_t print_offset;
 
 #define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
 
+/* Symbols */
+
+struct symbol {
+	uint64_t	start, end;
+	char		*name;		/* without escapes */
+};
+
+void load_kallsyms(FILE *f);
+void load_symbol(uint64_t start, uint64_t end, const char *name);
+void load_symbols_end(void);
+void forget_symbols(void);
+const struct symbol *find_symbol(uint64_t address);
+void print_symbol(uint64_t address, FILE *out);
+void print_function_name(uint64_t address, FILE *out);
+
 /* Text */
 
 void put_escaped(const void *p, size_t len, FILE *out);
 void escape(char *to, size_t size, const char *from);
+size_t utf8_size(const void *p, size_t len);
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void *must(void *p);
 

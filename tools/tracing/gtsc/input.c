@@ -9,47 +9,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "gtsc.h"
 
 /* Room for many small records at a time; a large one gets more */
 #define READ_SIZE	(256 * 1024)
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-/* In the clock of the records */
-uint64_t now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC_RAW);
-}
-
-/* What to add to a record's time; of several tries that which took the least time */
-int64_t wall_clock_offset(void)
-{
-	uint64_t before, wall, after, best = UINT64_MAX;
-	int64_t offset = 0;
-
-	for (int i = 0; i < 10; i++) {
-		before = now_ns();
-		wall = clock_ns(CLOCK_REALTIME);
-		after = now_ns();
-		if (after - before >= best)
-			continue;
-		best = after - before;
-		offset = wall - (before + best / 2);
-	}
-
-	return offset;
-}
 
 /**
  * for_trace_files - for each trace file of a channel
@@ -74,7 +39,7 @@ int for_trace_files(const struct channel *ch,
 		/* It may have gone with its module, after what it held */
 		return errno == ENOENT ? 0 : complain_of(ch->name, -errno);
 	while (!ret && (entry = readdir(d))) {
-		if (sscanf(entry->d_name, "trace%u%c", &number, &end) == 1)
+		if (sscanf(entry->d_name, "buffer%u%c", &number, &end) == 1)
 			ret = open_one(number, data);
 	}
 	closedir(d);
@@ -90,31 +55,25 @@ int input_open(struct input *in, const struct channel *ch, unsigned int number)
 	memset(in, 0, sizeof(*in));
 	snprintf(path, sizeof(path), "%s/buffer%u", ch->path, number);
 	in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	/* A kernel that is locked down for integrity does not open it */
-	if (in->fd < 0 && ch->headers) {
-		snprintf(path, sizeof(path), "%s/trace%u", ch->path, number);
-		in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	}
 	if (in->fd < 0)
 		return complain_of(path, -errno);
 
 	in->room = READ_SIZE;
-	in->buf = malloc(in->room);
-	if (!in->buf) {
-		close(in->fd);
-		return complain_of(path, -ENOMEM);
-	}
 
 	return 0;
 }
 
-/* Room for the record of which only a part is there */
+/* A buffer, with room for the record of which only a part is there */
 static int make_room(struct input *in)
 {
 	struct gtsc_record_header h;
 	uint8_t *buf;
 	size_t room;
 
+	if (!in->buf) {
+		in->buf = malloc(in->room);
+		return in->buf ? 0 : -ENOMEM;
+	}
 	if (in->have < sizeof(h))
 		return 0;
 	memcpy(&h, in->buf, sizeof(h));

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gtsc.h"
+#include "report.h"
 
 static struct channel *channels;
 
@@ -40,39 +40,25 @@ void catch_signals(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
+static struct rlimit old_file_limit;
+
 /* Each channel has files for each CPU */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit))
+	if (getrlimit(RLIMIT_NOFILE, &old_file_limit))
 		return;
-	limit.rlim_cur = limit.rlim_max;
+	limit.rlim_cur = old_file_limit.rlim_max;
+	limit.rlim_max = old_file_limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static void show_usage(FILE *out)
+/* For a command that gtsc runs */
+void restore_file_limit(void)
 {
-	fprintf(out,
-		"usage: gtsc list\n"
-		"       gtsc start|stop|rewind|stat TRACE...\n"
-		"       gtsc size [-d] TRACE SUB_SIZE NR_SUB\n"
-		"       gtsc record [-q] [-o DIR|-] [-d SECONDS] [--ctf2] TRACE...\n"
-		"       gtsc print [-w] [-f FORMAT] [-k KALLSYMS] DIR|-\n"
-		"       gtsc print [-w] [-f FORMAT] [-k KALLSYMS] [--follow] TRACE...\n"
-		"       gtsc functions [-f PATTERN]... [-q] [-o DIR] [-d SECONDS] [--flight]\n"
-		"\n"
-		"A TRACE is ROOT/NAME or ROOT/NAME/CHANNEL in /sys/kernel/debug.\n"
-		"\n"
-		"Formats:\n");
-	list_formats(out);
-}
-
-static int bad_usage(void)
-{
-	show_usage(stderr);
-
-	return 2;
+	if (old_file_limit.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &old_file_limit);
 }
 
 /* The channels of all that the arguments name */
@@ -90,15 +76,15 @@ static int find(char **argv)
 	return nr;
 }
 
-static int cmd_list(char **argv)
+static int cmd_list(int argc, char **argv)
 {
 	unsigned long long sub_size, nr_sub;
 	unsigned int nr = 0;
 	struct stats stats;
 	char state[32];
 
-	if (*argv)
-		return bad_usage();
+	if (argc > 1)
+		return bad_usage(argv[0]);
 	find_all(&channels, &nr);
 
 	printf("%-40s %-8s %10s %6s %12s %12s\n", "channel", "state", "sub_size", "nr_sub",
@@ -142,11 +128,11 @@ static int complain_of_size(const struct channel *ch, int ret)
 /* Channels that are in that state already are skipped */
 static int change_state(char **argv, const char *state)
 {
-	int nr = find(argv), ret = 0;
+	int nr = find(argv + 1), ret = 0;
 	char now[32];
 
 	if (nr <= 0)
-		return nr ? 1 : bad_usage();
+		return nr ? 1 : bad_usage(argv[0]);
 
 	for (int i = 0; i < nr; i++) {
 		int error = get_state(&channels[i], now, sizeof(now));
@@ -159,15 +145,15 @@ static int change_state(char **argv, const char *state)
 	return !!ret;
 }
 
-static int cmd_start(char **argv) { return change_state(argv, "running"); }
-static int cmd_stop(char **argv) { return change_state(argv, "stopped"); }
+static int cmd_start(int argc, char **argv) { return change_state(argv, "running"); }
+static int cmd_stop(int argc, char **argv) { return change_state(argv, "stopped"); }
 
-static int cmd_rewind(char **argv)
+static int cmd_rewind(int argc, char **argv)
 {
-	int nr = find(argv), ret = 0;
+	int nr = find(argv + 1), ret = 0;
 
 	if (nr <= 0)
-		return nr ? 1 : bad_usage();
+		return nr ? 1 : bad_usage(argv[0]);
 
 	for (int i = 0; i < nr; i++) {
 		if (channels[i].flight)
@@ -187,13 +173,13 @@ static void show_stats(const struct channel *ch, const struct stats *s)
 	       s->full + s->too_big + s->nested, s->full, s->too_big, s->nested);
 }
 
-static int cmd_stat(char **argv)
+static int cmd_stat(int argc, char **argv)
 {
-	int nr = find(argv), ret = 0;
+	int nr = find(argv + 1), ret = 0;
 	struct stats s;
 
 	if (nr <= 0)
-		return nr ? 1 : bad_usage();
+		return nr ? 1 : bad_usage(argv[0]);
 
 	for (int i = 0; i < nr; i++) {
 		int error = get_stats(&channels[i], &s);
@@ -213,45 +199,38 @@ static int parse_number(const char *s, unsigned long long *number)
 	errno = 0;
 	*number = strtoull(s, &end, 0);
 
-	return errno || end == s || *end || *s == '-' ? -EINVAL : 0;
+	return errno || end == s || *end || *s == '-' ? bad_value("size", s, "a number") : 0;
 }
 
 static int cmd_size(int argc, char **argv)
 {
 	unsigned long long sub_size, nr_sub;
 	bool discard = false;
+	char **args;
 	int opt, nr;
 
 	while ((opt = getopt(argc, argv, "d")) != -1) {
 		if (opt != 'd')
-			return bad_usage();
+			return bad_usage(argv[0]);
 		discard = true;
 	}
-	argv += optind;
-	if (argc - optind != 3 || parse_number(argv[1], &sub_size) ||
-	    parse_number(argv[2], &nr_sub))
-		return bad_usage();
+	args = argv + optind;
+	if (argc - optind != 3)
+		return bad_usage(argv[0]);
+	if (parse_number(args[1], &sub_size) || parse_number(args[2], &nr_sub))
+		return 2;
 
 	/* Only the first of them is a trace */
-	argv[1] = NULL;
-	nr = find(argv);
+	args[1] = NULL;
+	nr = find(args);
 	if (nr < 0)
 		return 1;
 	if (nr > 1) {
-		complain("%s: has several channels, name one of them", argv[0]);
+		complain("%s: has several channels, name one of them", args[0]);
 		return 1;
 	}
 
 	return !!complain_of_size(channels, put_size(channels, sub_size, nr_sub, discard));
-}
-
-static int parse_seconds(const char *s, double *seconds)
-{
-	char *end;
-
-	*seconds = strtod(s, &end);
-
-	return *end || end == s || *seconds <= 0 ? -EINVAL : 0;
 }
 
 static int cmd_record(int argc, char **argv)
@@ -266,23 +245,24 @@ static int cmd_record(int argc, char **argv)
 			options.quiet = true;
 			break;
 		case 'o':
-			options.output = optarg;
+			if (parse_text("-o", optarg, OUTPUT_WANTED, &options.output))
+				return 2;
 			break;
 		case 'd':
 			if (parse_seconds(optarg, &options.seconds))
-				return bad_usage();
+				return 2;
 			break;
 		case '2':
 			options.ctf2 = true;
 			break;
 		default:
-			return bad_usage();
+			return bad_usage(argv[0]);
 		}
 	}
 
 	nr = find(argv + optind);
 	if (nr <= 0)
-		return nr ? 1 : bad_usage();
+		return nr ? 1 : bad_usage(argv[0]);
 
 	return !!record(channels, nr, &options);
 }
@@ -298,7 +278,7 @@ static bool is_recorded(const char *name)
 }
 
 /* A pipe that nobody reads any more has got what it wanted */
-static int check_output(FILE *out)
+int check_output(FILE *out)
 {
 	struct stat st;
 
@@ -311,18 +291,19 @@ static int check_output(FILE *out)
 	return 1;
 }
 
-static int print_what(char **argv, const struct print_options *options)
+static int print_what(char **argv, bool follow)
 {
 	bool is_stdin = !strcmp(argv[0], "-");
 	struct stat st;
 	int nr;
 
 	if (is_stdin || is_recorded(argv[0])) {
-		if (argv[1] || options->follow) {
+		if (argv[1] || follow) {
 			complain("%s", argv[1] ? "one at a time" : "--follow is for a TRACE");
 			return 2;
 		}
-		return !!(is_stdin ? print_stdin(options) : print_directory(argv[0], options));
+		return !!(is_stdin ? read_stdin(&print_sink) :
+				     read_directory(argv[0], &print_sink));
 	}
 	if (!stat(argv[0], &st) && S_ISREG(st.st_mode)) {
 		complain("%s: a file, not the directory of a trace that gtsc has written", argv[0]);
@@ -333,113 +314,178 @@ static int print_what(char **argv, const struct print_options *options)
 	if (nr <= 0)
 		return 1;
 
-	return !!print_channels(channels, nr, options);
+	return !!(follow ? follow_channels(channels, nr, 0, &print_sink) :
+			   read_channels(channels, nr, &print_sink));
 }
 
 static int cmd_print(int argc, char **argv)
 {
 	static const struct option long_options[] = { { "follow", no_argument, NULL, 'F' }, { } };
-	struct print_options options = { .out = stdout };
+	bool follow = false;
+	FILE *kallsyms;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "f:k:w", long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'f':
-			options.format = find_format(optarg);
-			if (options.format)
+			print_format = find_format(optarg);
+			if (print_format)
 				break;
-			complain("%s: no such format", optarg);
-			return bad_usage();
+			complain("-f %s: no such format", optarg);
+			return 2;
 		case 'k':
-			kallsyms_file = fopen(optarg, "re");
-			if (kallsyms_file)
-				break;
-			return !!complain_of(optarg, -errno);
+			kallsyms = fopen(optarg, "re");
+			if (!kallsyms)
+				return !!complain_of(optarg, -errno);
+			load_kallsyms(kallsyms);
+			break;
 		case 'w':
-			options.wall_clock = true;
+			print_wall_clock = true;
 			break;
 		case 'F':
-			options.follow = true;
+			follow = true;
 			break;
 		default:
-			return bad_usage();
+			return bad_usage(argv[0]);
 		}
 	}
 	if (optind == argc)
-		return bad_usage();
+		return bad_usage(argv[0]);
 
-	return print_what(argv + optind, &options) ?: check_output(stdout);
+	return print_what(argv + optind, follow) ?: check_output(stdout);
 }
 
-static int cmd_functions(int argc, char **argv)
+static int cmd_report(int argc, char **argv)
 {
-	static const struct option long_options[] = { { "flight", no_argument, NULL, 'F' }, { } };
-	char **patterns = calloc(argc, sizeof(*patterns));
-	bool quiet = false, flight = false;
-	const char *output = NULL;
-	double seconds = 0;
-	int opt, nr = 0;
+	return report(argc, argv) ?: check_output(stdout);
+}
 
-	while (patterns && (opt = getopt_long(argc, argv, "f:qo:d:", long_options, NULL)) != -1) {
-		switch (opt) {
-		case 'f':
-			patterns[nr++] = optarg;
-			break;
-		case 'q':
-			quiet = true;
-			break;
-		case 'o':
-			output = optarg;
-			break;
-		case 'd':
-			if (parse_seconds(optarg, &seconds))
-				return bad_usage();
-			break;
-		case 'F':
-			flight = true;
-			break;
-		default:
-			return bad_usage();
-		}
+/* Lines without what each of them begins with, "usage: " or blanks */
+static const struct command {
+	const char	*name;
+	int		(*run)(int argc, char **argv);
+	const char	*usage;
+} commands[] = {
+	{ "list", cmd_list, "gtsc list\n" },
+	{ "start", cmd_start, "gtsc start TRACE...\n" },
+	{ "stop", cmd_stop, "gtsc stop TRACE...\n" },
+	{ "rewind", cmd_rewind, "gtsc rewind TRACE...\n" },
+	{ "stat", cmd_stat, "gtsc stat TRACE...\n" },
+	{ "size", cmd_size, "gtsc size [-d] TRACE SUB_SIZE NR_SUB\n" },
+	{ "record", cmd_record,
+	  "gtsc record [-q] [-o DIR|-] [-d SECONDS] [--ctf2] TRACE...\n" },
+	{ "print", cmd_print,
+	  "gtsc print [-w] [-f FORMAT] [-k KALLSYMS] DIR|-\n"
+	  "gtsc print [-w] [-f FORMAT] [-k KALLSYMS] [--follow] TRACE...\n" },
+	{ "functions", cmd_functions,
+	  "gtsc functions [-f PATTERN]... [-q] [-o DIR|-] [-d SECONDS] [--flight]\n"
+	  "               [-p PID | COMMAND...]\n" },
+	{ "graph", cmd_graph,
+	  "gtsc graph [-f PATTERN]... [-q] [-r] [-o DIR|-] [-d SECONDS] [--flight]\n"
+	  "           [-p PID | COMMAND...]\n" },
+	{ "top", cmd_top,
+	  "gtsc top [-f PATTERN]... [-d SECONDS] [--by function|caller|task|comm|cpu]\n"
+	  "         [--sort total|self|calls|average|maximum|name] [--keep]\n"
+	  "         [-p PID | COMMAND...]\n" },
+	{ "report", cmd_report,
+	  "gtsc report [--by function|caller|path|task|comm|cpu] [-n LINES]\n"
+	  "            [--sort total|self|calls|average|maximum|name] [-k KALLSYMS] DIR|-\n"
+	  "gtsc report --folded [--by task|comm|function] [-k KALLSYMS] DIR|-\n"
+	  "gtsc report --flame [--by task|comm|function] [--minimum PERCENT]\n"
+	  "            [-k KALLSYMS] DIR|-\n"
+	  "gtsc report --perfetto [-k KALLSYMS] DIR|-\n" },
+};
+
+/* NULL if there is none of this name */
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
 	}
-	if (!patterns || optind != argc)
-		return bad_usage();
 
-	return trace_functions(patterns, output, seconds, quiet, flight) ? 1 : check_output(stdout);
+	return NULL;
+}
+
+static void show_lines(const char *lines, const char *before, FILE *out)
+{
+	size_t len;
+
+	for (; *lines; lines += len) {
+		len = strchr(lines, '\n') + 1 - lines;
+		fprintf(out, "%s%.*s", before, (int)len, lines);
+		before = "       ";
+	}
+}
+
+static void explain_trace(FILE *out)
+{
+	fprintf(out, "\nA TRACE is ROOT/NAME or ROOT/NAME/CHANNEL in /sys/kernel/debug.\n");
+}
+
+static void explain_format(FILE *out)
+{
+	fprintf(out, "\nFormats:\n");
+	list_formats(out);
+}
+
+static void show_usage(const struct command *command, FILE *out)
+{
+	show_lines(command->usage, "usage: ", out);
+	if (strstr(command->usage, "TRACE"))
+		explain_trace(out);
+	if (strstr(command->usage, "FORMAT"))
+		explain_format(out);
+}
+
+static void show_all_usage(FILE *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		show_lines(commands[i].usage, i ? "       " : "usage: ", out);
+	explain_trace(out);
+	explain_format(out);
+}
+
+/**
+ * bad_usage - say how a command is used
+ * @name: the command's
+ *
+ * Return: the exit status.
+ */
+int bad_usage(const char *name)
+{
+	show_usage(find_command(name), stderr);
+
+	return 2;
+}
+
+static bool is_help(const char *s)
+{
+	return !strcmp(s, "-h") || !strcmp(s, "--help");
 }
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		int (*run)(char **argv);
-	} commands[] = {
-		{ "list", cmd_list }, { "start", cmd_start }, { "stop", cmd_stop },
-		{ "rewind", cmd_rewind }, { "stat", cmd_stat },
-	};
-	static const struct {
-		const char *name;
-		int (*run)(int argc, char **argv);
-	} with_options[] = {
-		{ "size", cmd_size }, { "record", cmd_record }, { "print", cmd_print },
-		{ "functions", cmd_functions },
-	};
+	const struct command *command;
 
-	if (argc < 2)
-		return bad_usage();
+	if (argc < 2) {
+		show_all_usage(stderr);
+		return 2;
+	}
+	if (is_help(argv[1]) || !strcmp(argv[1], "help")) {
+		show_all_usage(stdout);
+		return check_output(stdout);
+	}
+	command = find_command(argv[1]);
+	if (!command) {
+		complain("%s: no such command; gtsc --help shows all of them", argv[1]);
+		return 2;
+	}
+	if (argc > 2 && is_help(argv[2])) {
+		show_usage(command, stdout);
+		return check_output(stdout);
+	}
 	raise_file_limit();
-	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
-		show_usage(stdout);
-		return 0;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(with_options); i++) {
-		if (!strcmp(argv[1], with_options[i].name))
-			return with_options[i].run(argc - 1, argv + 1);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argv + 2);
-	}
 
-	return bad_usage();
+	return command->run(argc - 1, argv + 1) ?: check_output(stdout);
 }

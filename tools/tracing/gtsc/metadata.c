@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gtsc: the metadata of a recorded trace, in the language of CTF 1.8 or as the JSON text
- * sequence of CTF 2. gtsc itself reads only the lines of it that have a name and a value:
- * those of the environment, the same in both.
+ * sequence of CTF 2. Each name of the environment and each name of a function begins a line:
+ * see metadata_read.c.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,9 +28,11 @@
 void make_uuid(uint8_t *uuid)
 {
 	if (getrandom(uuid, 16, 0) != 16) {
-		uint64_t now[2] = { now_ns(), wall_clock_offset() };
+		struct wall_clock clock;
 
-		memcpy(uuid, now, 16);
+		begin_wall_clock(&clock);
+		memcpy(uuid, &clock.begin, 8);
+		memcpy(uuid + 8, &clock.offset, 8);
 	}
 	uuid[6] = (uuid[6] & 0x0f) | 0x40;
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;
@@ -85,6 +87,20 @@ static void env_number(struct env *env, const char *name, long long value)
 	fprintf(env->out, env->json ? "%lld" : "%lld;\n", value);
 }
 
+static void env_clock(struct env *env, const struct wall_clock *clock)
+{
+	env_number(env, "clock_begin", clock->begin);
+	env_number(env, "clock_offset", clock->offset);
+	if (!clock->end)
+		return;
+	env_number(env, "clock_end", clock->end);
+	env_number(env, "clock_offset_end", clock->end_offset);
+}
+
+/*
+ * There is no `domain`: Trace Compass takes each trace whose domain is "kernel" for one of
+ * LTTng's kernel tracer, whatever tracer_name says, and runs LTTng's analyses on it.
+ */
 static void put_env(FILE *out, const struct metadata *m, bool json)
 {
 	struct env env = { .out = out, .json = json, .first = true };
@@ -94,7 +110,6 @@ static void put_env(FILE *out, const struct metadata *m, bool json)
 	uname(&uts);
 	format_uuid(m->uuid, uuid);
 	env_string(&env, "hostname", uts.nodename);
-	env_string(&env, "domain", "kernel");
 	env_string(&env, "sysname", uts.sysname);
 	env_string(&env, "kernel_release", uts.release);
 	env_string(&env, "kernel_version", uts.version);
@@ -103,7 +118,7 @@ static void put_env(FILE *out, const struct metadata *m, bool json)
 	env_number(&env, "tracer_major", 1);
 	env_string(&env, "trace_name", m->channels[0].name);
 	env_string(&env, "trace_uuid", uuid);
-	env_number(&env, "clock_offset", m->clock_offset);
+	env_clock(&env, &m->clock);
 	for (unsigned int i = 0; i < m->nr; i++) {
 		snprintf(name, sizeof(name), "channel_%u", i);
 		env_string(&env, name, m->channels[i].name);
@@ -125,6 +140,32 @@ static void split_offset(int64_t offset, long long *seconds, long long *rest)
 	}
 }
 
+/*
+ * Functions
+ *
+ * A field with an address in the kernel is an enumeration of the functions that occur in the
+ * trace. Its numbers are signed: Trace Compass reads the limits of a range as signed numbers
+ * of 64 bits, and refuses those that the type does not have.
+ */
+
+static bool any_symbols(const struct metadata *m)
+{
+	for (unsigned int i = 0; i < m->nr; i++) {
+		if (has_symbols(&m->channels[i].fields))
+			return true;
+	}
+
+	return false;
+}
+
+/* The last address in the range of a function, or the largest number if it would be less */
+static int64_t last_address(const struct symbol *symbol)
+{
+	int64_t start = symbol->start, last = symbol->end - 1;
+
+	return last < start ? INT64_MAX : last;
+}
+
 /* CTF 1.8 */
 
 static const char tsdl_types[] =
@@ -143,15 +184,43 @@ static const char tsdl_types[] =
 	"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text8;\n"
 	"\n";
 
+/* One label may have several ranges. An enumeration without any is not allowed. */
+static void tsdl_symbols(FILE *out, const struct metadata *m)
+{
+	const struct symbol *symbol;
+
+	fputs("typealias integer { size = 64; align = 8; signed = true; base = 16; } := ", out);
+	fputs(m->nr_symbols ? "address;\n" : "ksym;\n\n", out);
+	if (!m->nr_symbols)
+		return;
+	fputs("typealias enum : address {", out);
+	for (size_t i = 0; i < m->nr_symbols; i++) {
+		symbol = m->symbols[i];
+		fputs(i ? ",\n\t" : "\n\t", out);
+		put_string(out, symbol->name);
+		fprintf(out, " = %" PRId64 " ... %" PRId64, (int64_t)symbol->start,
+			last_address(symbol));
+	}
+	fputs("\n} := ksym;\n\n", out);
+}
+
 /* Readers take the underscore away; it keeps names apart from words of the language */
 static void tsdl_field(FILE *out, const struct field *f)
 {
-	if (f->type == 'c')
-		fprintf(out, "\t\ttext8 _%s[%u];\n", f->name, f->count ?: 1);
-	else if (f->count)
-		fprintf(out, "\t\t%c%u _%s[%u];\n", f->type, f->bytes * 8, f->name, f->count);
-	else
-		fprintf(out, "\t\t%c%u _%s;\n", f->type, f->bytes * 8, f->name);
+	unsigned int count = f->count;
+
+	if (f->type == 'c') {
+		fputs("\t\ttext8", out);
+		count = count ?: 1;
+	} else if (f->type == 'k') {
+		fputs("\t\tksym", out);
+	} else {
+		fprintf(out, "\t\t%c%u", f->type, f->bytes * 8);
+	}
+	fprintf(out, " _%s", f->name);
+	if (count)
+		fprintf(out, "[%u]", count);
+	fputs(";\n", out);
 }
 
 static void tsdl_event(FILE *out, const struct channel *ch, unsigned int channel,
@@ -174,29 +243,37 @@ static void tsdl_event(FILE *out, const struct channel *ch, unsigned int channel
 	fputs("\t};\n};\n\n", out);
 }
 
+/*
+ * A packet of a global channel has records of several CPUs, and no cpu_id: these four bytes
+ * are padding before a structure that begins at a multiple of 8 bytes.
+ */
+static void tsdl_packet_context(FILE *out, bool global)
+{
+	fputs("\tpacket.context := struct {\n", out);
+	if (!global)
+		fputs("\t\tu32 cpu_id;\n", out);
+	fputs("\t\tclock64 timestamp_begin;\n"
+	      "\t\tclock64 timestamp_end;\n"
+	      "\t\tu64 content_size;\n"
+	      "\t\tu64 packet_size;\n"
+	      "\t\tu64 events_discarded;\n"
+	      "\t\tu64 packet_seq_num;\n", out);
+	fputs(global ? "\t} align(64);\n" : "\t};\n", out);
+}
+
 static void tsdl_channel(FILE *out, const struct channel *ch, unsigned int channel)
 {
-	fprintf(out,
-		"stream {\n"
-		"\tid = %u;\n"
-		"\tpacket.context := struct {\n"
-		"\t\tu32 cpu_id;\n"
-		"\t\tclock64 timestamp_begin;\n"
-		"\t\tclock64 timestamp_end;\n"
-		"\t\tu64 content_size;\n"
-		"\t\tu64 packet_size;\n"
-		"\t\tu64 events_discarded;\n"
-		"\t\tu64 packet_seq_num;\n"
-		"\t};\n"
-		"\tevent.header := struct {\n"
-		"\t\tclock64 timestamp;\n"
-		"\t\tu16 id;\n"
-		"\t} align(64);\n"
-		"\tevent.context := struct {\n"
-		"\t\tu16 cpu;\n"
-		"\t\tu32 len;\n"
-		"\t};\n"
-		"};\n\n", channel);
+	fprintf(out, "stream {\n\tid = %u;\n", channel);
+	tsdl_packet_context(out, ch->global);
+	fputs("\tevent.header := struct {\n"
+	      "\t\tclock64 timestamp;\n"
+	      "\t\tu16 id;\n"
+	      "\t} align(64);\n"
+	      "\tevent.context := struct {\n"
+	      "\t\tu16 cpu;\n"
+	      "\t\tu32 len;\n"
+	      "\t};\n"
+	      "};\n\n", out);
 	tsdl_event(out, ch, channel, CTF_EVENT_RECORD);
 	if (ch->fields.nr)
 		tsdl_event(out, ch, channel, CTF_EVENT_BYTES);
@@ -208,7 +285,7 @@ static void write_tsdl(FILE *out, const struct metadata *m)
 	char uuid[CTF_UUID_TEXT];
 
 	format_uuid(m->uuid, uuid);
-	split_offset(m->clock_offset, &seconds, &rest);
+	split_offset(m->clock.offset, &seconds, &rest);
 	fprintf(out, "/* CTF 1.8 */\n\n%s", tsdl_types);
 	fprintf(out,
 		"trace {\n"
@@ -239,6 +316,8 @@ static void write_tsdl(FILE *out, const struct metadata *m)
 		"\tsize = 64; align = 8; signed = false;\n"
 		"\tmap = clock.monotonic_raw.value;\n"
 		"} := clock64;\n\n", seconds, rest);
+	if (any_symbols(m))
+		tsdl_symbols(out, m);
 	for (unsigned int i = 0; i < m->nr; i++)
 		tsdl_channel(out, &m->channels[i], i);
 }
@@ -272,6 +351,40 @@ static void json_number(FILE *out, bool first, const char *name, unsigned int bi
 	fputc('}', out);
 }
 
+/* The name of a mapping is unique: all ranges of functions of the same name are one mapping */
+static void json_mappings(FILE *out, const struct metadata *m)
+{
+	const struct symbol *symbol, *before = NULL;
+
+	for (size_t i = 0; i < m->nr_symbols; i++, before = symbol) {
+		symbol = m->symbols[i];
+		if (before && !strcmp(before->name, symbol->name)) {
+			fputs(", ", out);
+		} else {
+			fputs(before ? "],\n   " : "\n   ", out);
+			put_string(out, symbol->name);
+			fputs(": [", out);
+		}
+		fprintf(out, "[%" PRId64 ", %" PRId64 "]", (int64_t)symbol->start,
+			last_address(symbol));
+	}
+	fputs("]\n", out);
+}
+
+static void json_symbols(FILE *out, const struct metadata *m)
+{
+	fputs(FRAGMENT "{\"type\": \"field-class-alias\", \"name\": \"ksym\", ", out);
+	fputs("\"field-class\":\n {\"type\": \"fixed-length-signed-integer\", ", out);
+	fputs("\"length\": 64, \"byte-order\": \"" ORDER_2 "\", \"alignment\": 8,\n", out);
+	fputs("  \"preferred-display-base\": 16", out);
+	if (m->nr_symbols) {
+		fputs(", \"mappings\": {", out);
+		json_mappings(out, m);
+		fputs("  }", out);
+	}
+	fputs("}}\n", out);
+}
+
 static void json_field(FILE *out, bool first, const struct field *f)
 {
 	json_member(out, first, f->name);
@@ -285,8 +398,11 @@ static void json_field(FILE *out, bool first, const struct field *f)
 		fprintf(out, "{\"type\": \"static-length-array\", \"length\": %u, ", f->count);
 		fputs("\"element-field-class\": ", out);
 	}
-	json_integer(out, f->type, f->bytes * 8,
-		     f->type == 'x' ? ", \"preferred-display-base\": 16" : "");
+	if (f->type == 'k')
+		fputs("\"ksym\"", out);
+	else
+		json_integer(out, f->type, f->bytes * 8,
+			     f->type == 'x' ? ", \"preferred-display-base\": 16" : "");
 	fputs(f->count ? "}}" : "}", out);
 }
 
@@ -319,10 +435,14 @@ static void json_channel(FILE *out, const struct channel *ch, unsigned int chann
 		channel);
 	put_string(out, ch->name);
 	fputs(",\n \"default-clock-class-id\": \"monotonic_raw\",\n"
-	      " \"packet-context-field-class\": {\"type\": \"structure\", \"member-classes\": [",
-	      out);
-	json_number(out, true, "cpu_id", 32, NULL);
-	json_number(out, false, "timestamp_begin", 64, "default-clock-timestamp");
+	      " \"packet-context-field-class\": {\"type\": \"structure\", ", out);
+	/* See tsdl_packet_context() */
+	if (ch->global)
+		fputs("\"minimum-alignment\": 64, ", out);
+	fputs("\"member-classes\": [", out);
+	if (!ch->global)
+		json_number(out, true, "cpu_id", 32, NULL);
+	json_number(out, ch->global, "timestamp_begin", 64, "default-clock-timestamp");
 	json_number(out, false, "timestamp_end", 64, "packet-end-default-clock-timestamp");
 	json_number(out, false, "content_size", 64, "packet-content-length");
 	json_number(out, false, "packet_size", 64, "packet-total-length");
@@ -349,7 +469,7 @@ static void write_json(FILE *out, const struct metadata *m)
 	char uuid[CTF_UUID_TEXT];
 
 	format_uuid(m->uuid, uuid);
-	split_offset(m->clock_offset, &seconds, &rest);
+	split_offset(m->clock.offset, &seconds, &rest);
 	fputs(FRAGMENT "{\"type\": \"preamble\", \"version\": 2, \"uuid\": [", out);
 	for (int i = 0; i < 16; i++)
 		fprintf(out, "%s%u", i ? ", " : "", m->uuid[i]);
@@ -370,6 +490,8 @@ static void write_json(FILE *out, const struct metadata *m)
 	fputs("\"frequency\": 1000000000, \"origin\": \"unix-epoch\",\n", out);
 	fprintf(out, " \"offset-from-origin\": {\"seconds\": %lld, \"cycles\": %lld}}\n",
 		seconds, rest);
+	if (any_symbols(m))
+		json_symbols(out, m);
 	for (unsigned int i = 0; i < m->nr; i++)
 		json_channel(out, &m->channels[i], i);
 }
@@ -382,123 +504,4 @@ int write_metadata(FILE *out, const struct metadata *m, bool ctf2)
 		write_tsdl(out, m);
 
 	return ferror(out) || fflush(out) ? -EIO : 0;
-}
-
-/* Reading */
-
-/* The string at @s, in quotes, ends where its value does */
-static char *get_string(char *s)
-{
-	char *to = s, *start = s;
-
-	if (*s++ != '"')
-		return NULL;
-	for (; *s && *s != '"'; s++) {
-		if (*s == '\\' && s[1])
-			s++;
-		*to++ = *s;
-	}
-	*to = '\0';
-
-	return start;
-}
-
-/* Splits `name = value` or `"name": value`; returns the value, NULL if it is no such line */
-static char *split_line(char *line, char **name)
-{
-	char *end;
-
-	line += strspn(line, " \t\"");
-	*name = line;
-	end = line + strcspn(line, " \":=");
-	line = end + (*end == '"');
-	line += strspn(line, " ");
-	if (end == *name || (*line != '=' && *line != ':'))
-		return NULL;
-	*end = '\0';
-	line++;
-
-	return line + strspn(line, " ");
-}
-
-static bool parse_uuid(const char *s, uint8_t *uuid)
-{
-	for (int i = 0; i < 16; i++) {
-		unsigned int byte;
-
-		s += *s == '-';
-		if (!s[0] || !s[1] || sscanf(s, "%2x", &byte) != 1)
-			return false;
-		uuid[i] = byte;
-		s += 2;
-	}
-
-	return true;
-}
-
-/* The name of a channel comes before what else there is of it, one channel after another */
-static void parse_channel_line(const char *name, char *value, struct metadata *m)
-{
-	struct channel *ch;
-	unsigned int i;
-	char what[16], rest, *s;
-
-	if (sscanf(name, "%15[a-z]_%u%c", what, &i, &rest) != 2)
-		return;
-	s = get_string(value);
-	if (!strcmp(what, "channel") && i == m->nr && s) {
-		escape(add_channel(&m->channels, &m->nr)->name, NAME_SIZE, s);
-		return;
-	}
-	if (i >= m->nr)
-		return;
-	ch = &m->channels[i];
-	if (!strcmp(what, "global")) {
-		ch->global = atoi(value);
-	} else if (!strcmp(what, "format") && s) {
-		snprintf(ch->format, sizeof(ch->format), "%s", s);
-		parse_fields(ch->format, &ch->fields);
-	}
-}
-
-/**
- * parse_metadata - what gtsc needs of the metadata that it has written
- * @text: the metadata, which is changed
- * @m: filled in; has no channels yet
- *
- * Return: 0; -EINVAL if gtsc has not written it.
- */
-int parse_metadata(char *text, struct metadata *m)
-{
-	bool ours = false, has_uuid = false;
-	char *line, *next, *name, *value, *s;
-
-	for (line = strtok_r(text, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
-		value = split_line(line, &name);
-		if (!value)
-			continue;
-		if (!strcmp(name, "tracer_name"))
-			ours = (s = get_string(value)) && !strcmp(s, "gtsc");
-		else if (!strcmp(name, "trace_uuid"))
-			has_uuid = (s = get_string(value)) && parse_uuid(s, m->uuid);
-		else if (!strcmp(name, "clock_offset"))
-			m->clock_offset = strtoll(value, NULL, 10);
-		else
-			parse_channel_line(name, value, m);
-	}
-
-	return ours && has_uuid && m->nr ? 0 : -EINVAL;
-}
-
-bool is_our_metadata(FILE *f)
-{
-	char line[4096], *name, *value;
-	bool ours = false;
-
-	while (!ours && fgets(line, sizeof(line), f)) {
-		value = split_line(line, &name);
-		ours = value && !strcmp(name, "tracer_name") && !strncmp(value, "\"gtsc\"", 6);
-	}
-
-	return ours;
 }

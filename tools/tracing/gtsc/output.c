@@ -2,7 +2,8 @@
 /*
  * gtsc: the directory of a recorded trace. It belongs to the user who records, nobody else
  * can write to it, and no symbolic link is followed to it or in it. New files are made in a
- * directory within it, and take the place of an old trace when all of them are open.
+ * directory within it, and take the place of an old trace when all of them are open, or of
+ * older files of the same trace.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -277,7 +278,7 @@ int output_create(struct output *o, const char *name)
 	if (o->staged >= 0 && !faccessat(o->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) &&
 	    !is_old(o->dir, name))
 		return -EEXIST;
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -310,8 +311,35 @@ int output_publish(struct output *o)
 	ret = move(o, "metadata");
 	if (!ret)
 		ret = for_names(o->dir, remove_old, o);
-	if (!ret)
-		ret = for_names(o->staged, move, o);
+
+	return ret ? complain_of(o->name, ret) : output_replace(o);
+}
+
+/**
+ * output_restage - begin to replace files of a trace that was published
+ * @o: the directory
+ *
+ * Files that are made from now on stay aside until output_replace().
+ *
+ * Return: 0, or a negative errno.
+ */
+int output_restage(struct output *o)
+{
+	return make_stage(o);
+}
+
+/**
+ * output_replace - put the files that were made into the place of those of their names
+ * @o: the directory
+ *
+ * A reader sees the old or the new content of a file, not a part of it.
+ *
+ * Return: 0, or a negative errno after a message.
+ */
+int output_replace(struct output *o)
+{
+	int ret = for_names(o->staged, move, o);
+
 	if (ret)
 		return complain_of(o->name, ret);
 	close(o->staged);

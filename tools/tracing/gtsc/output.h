@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Where babeltrace2 does not take it for a stream: it passes over hidden files */
+/* Of a trace of an older gtsc: a copy of /proc/kallsyms */
 #define KALLSYMS_NAME	".kallsyms"
 
 struct output {
@@ -16,6 +16,8 @@ struct output {
 int output_open(struct output *o, const char *name);
 int output_create(struct output *o, const char *name);
 int output_publish(struct output *o);
+int output_restage(struct output *o);
+int output_replace(struct output *o);
 void output_close(struct output *o);
 
 int open_regular(int dir, const char *name);

@@ -36,7 +36,7 @@ static struct gtsc_record_header get_header(const struct stream *s)
 
 static bool is_live(const struct stream *s)
 {
-	return s->in.buf;
+	return s->in.room;
 }
 
 /* Whether all of the record is there, and it can be one of this packet */
@@ -389,4 +389,18 @@ void add_block(struct stream *s, struct block *block)
 	block->next = NULL;
 	*s->tail = block;
 	s->tail = &block->next;
+}
+
+/* Packets of a file, or those that have come from a pipe and are left */
+void close_packets(struct stream *s)
+{
+	struct block *block;
+
+	while ((block = s->blocks)) {
+		s->blocks = block->next;
+		free(block);
+	}
+	if (s->map)
+		munmap((void *)s->map, s->size);
+	free(s->name);
 }

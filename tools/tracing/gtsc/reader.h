@@ -55,5 +55,6 @@ int open_packet_file(struct stream *s, const struct metadata *m, int dir,
 		     const char *dir_name, const char *name);
 void open_blocks(struct stream *s, const struct metadata *m, const struct ctf_packet *packet);
 void add_block(struct stream *s, struct block *block);
+void close_packets(struct stream *s);
 
 #endif /* GTSC_READER_H */

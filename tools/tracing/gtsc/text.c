@@ -73,6 +73,40 @@ void escape(char *to, size_t size, const char *from)
 	*to = '\0';
 }
 
+/**
+ * utf8_size - tell characters of UTF-8 from other bytes
+ * @p: the bytes
+ * @len: how many; at least one
+ *
+ * Return: the bytes of the first character; 0 if they do not begin with one.
+ */
+size_t utf8_size(const void *p, size_t len)
+{
+	/* Of each size; a smaller one has a shorter form */
+	static const uint32_t first[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const uint8_t *s = p;
+	uint32_t c = *s;
+	size_t size;
+
+	if (c < 0x80)
+		return 1;
+	size = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+	if (c < 0xc0 || c >= 0xf8 || size > len)
+		return 0;
+
+	c &= 0x7f >> size;
+	for (size_t i = 1; i < size; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	/* Halves of UTF-16 are no characters */
+	if (c < first[size] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+
+	return size;
+}
+
 /* A line on the standard error, after the name of the program */
 void complain(const char *fmt, ...)
 {

@@ -10,6 +10,11 @@ usage: ctf_host.py make DIR         channels in DIR/root/..., their records in D
        ctf_host.py split FILE       a stream of packets into the files of a trace, in split/
        ctf_host.py one LEN          a record of this length, to the standard output
        ctf_host.py json FILE        checks metadata of CTF 2
+       ctf_host.py functions DIR    a channel with addresses of functions, DIR/root/functions;
+                                    DIR/functions.gtsc and DIR/functions.babeltrace are what
+                                    is shown of it, DIR/functions.names are three functions:
+                                    of one range, of two ranges, and one that does not occur.
+                                    Status 4: no addresses are known
 """
 import json
 import os
@@ -46,7 +51,7 @@ class Channel:
 
     def close(self):
         for number, data in self.files.items():
-            with open(os.path.join(self.path, "trace%d" % number), "wb") as f:
+            with open(os.path.join(self.path, "buffer%d" % number), "wb") as f:
                 f.write(data)
 
 
@@ -124,9 +129,10 @@ def records(path):
     """[00000001000000001] root/plain: { cpu_id = 0 }, { cpu = 0, len = 1 }, { data = [ [0] = 0x5 ] }"""
     with open(path) as f:
         for line in f:
-            m = re.match(r"\[(\d+)\] (?:\w+ )?(/[^ ]*?)(:bytes)?: \{ cpu_id = \d+ \}, "
+            m = re.match(r"\[(\d+)\] (?:\w+ )?(/[^ ]*?)(:bytes)?: (?:\{ cpu_id = \d+ \}, )?"
                          r"\{ cpu = \d+, len = \d+ \}, \{ (.*) \}$", line.rstrip("\n"))
-            if not m:
+            # A packet of a global channel is of several CPUs
+            if not m or ("cpu_id" in line[:line.index(" { ") + 12]) == m[2].endswith("/text"):
                 sys.exit("not understood: " + line[:200])
             when, name, fields = int(m[1]), m[2], m[4]
             where = "%d.%09d %s" % (when // 10**9, when % 10**9, name)
@@ -169,22 +175,107 @@ def gtsc(path):
 
 
 def json_text_sequence(path):
+    def unique(pairs):
+        assert len(dict(pairs)) == len(pairs), "a name occurs twice"
+        return dict(pairs)
     with open(path, encoding="utf-8") as f:
         parts = f.read().split("\x1e")
     assert parts[0] == "", "no record separator at the start"
-    fragments = [json.loads(part) for part in parts[1:]]
+    fragments = [json.loads(part, object_pairs_hook=unique) for part in parts[1:]]
     types = [f["type"] for f in fragments]
     assert types[:3] == ["preamble", "trace-class", "clock-class"], types
+    assert "domain" not in fragments[1]["environment"]
     assert fragments[0]["version"] == 2 and len(fragments[0]["uuid"]) == 16
     offset = fragments[2]["offset-from-origin"]
     assert 0 <= offset["cycles"] < fragments[2]["frequency"]
     streams = {f["id"]: f for f in fragments if f["type"] == "data-stream-class"}
+    aliases = set()
     for f in fragments:
+        if f["type"] == "field-class-alias":
+            mappings(f["field-class"])
+            aliases.add(f["name"])
         if f["type"] == "event-record-class":
             assert f["data-stream-class-id"] in streams
             assert f["payload-field-class"]["type"] == "structure"
+            for member in f["payload-field-class"]["member-classes"]:
+                field_class = member["field-class"]
+                if isinstance(field_class, dict):
+                    field_class = field_class.get("element-field-class", field_class)
+                assert isinstance(field_class, dict) or field_class in aliases, field_class
     for f in streams.values():
         assert f["default-clock-class-id"] == fragments[2]["id"]
+        packet = f["packet-context-field-class"]
+        has_cpu = packet["member-classes"][0]["name"] == "cpu_id"
+        # What is not there is padding before a structure that is aligned
+        assert has_cpu != f["name"].endswith("/text")
+        assert has_cpu == ("minimum-alignment" not in packet)
+
+
+def mappings(field_class):
+    """Each name has ranges of numbers that the integer can have, and no ranges overlap"""
+    assert field_class["type"] == "fixed-length-signed-integer" and field_class["length"] == 64
+    assert field_class["byte-order"] in ("little-endian", "big-endian")
+    assert field_class.get("mappings", {"a": [[0, 0]]}), "no mapping: there must be none at all"
+    ranges = sorted(r for value in field_class.get("mappings", {}).values() for r in value)
+    for low, high in ranges:
+        assert -1 << 63 <= low <= high < 1 << 63
+    for before, after in zip(ranges, ranges[1:]):
+        assert before[1] < after[0]
+
+
+def text_symbols():
+    """Names of functions by where they begin; only if an address has one name"""
+    starts = {}
+    with open("/proc/kallsyms") as f:
+        for line in f:
+            address, kind, name = line.split()[:3]
+            if kind in "tTwW" and int(address, 16):
+                starts.setdefault(int(address, 16), []).append(name)
+    return starts
+
+
+def functions(top):
+    starts = text_symbols()
+    ends = dict(zip(sorted(starts), sorted(starts)[1:]))
+    by_name = {}
+    for start, names in starts.items():
+        if len(names) == 1 and start + 16 < ends.get(start, 0):
+            by_name.setdefault(names[0], []).append(start)
+    if not by_name:
+        sys.exit(4)
+    one = sorted(n for n in by_name if len(by_name[n]) == 1)
+    # Two functions of one name, if there are such
+    twin = sorted((n for n in by_name if len(by_name[n]) > 1) or one)[0]
+    first, last = by_name[twin][0], by_name[twin][-1]
+    calls = Channel(top, "functions", "ksym ip; ksym stack[3]; s32 pid", "percpu normal header")
+    shown = {"gtsc": [], "babeltrace": []}
+
+    def show(address, name, start):
+        offset = "+0x%x" % (address - start) if address > start else ""
+        return (name + offset if name else "0x%x" % address,
+                "( %s : container = 0x%X )" % ('"%s"' % name if name else "<unknown>", address))
+
+    for i in range(200):
+        name = one[i * 37 % len(one)]
+        start = by_name[name][0]
+        known = [(start + i % 16, name, start), (first, twin, first), (last + 9, twin, last),
+                 (16 + i, None, 0)]
+        calls.write(i % 2, i % 2, 10**9 + i,
+                    struct.pack("=4Qi", *(address for address, _, _ in known), i))
+        printed, read = zip(*(show(*k) for k in known))
+        shown["gtsc"].append("ip=%s stack=[%s %s %s] pid=%d" % (*printed, i))
+        shown["babeltrace"].append("ip = %s, stack = [ [0] = %s, [1] = %s, [2] = %s ], pid = %d"
+                                   % (*read, i))
+    # Of another length: these bytes are no address of a record
+    absent = one[-1]
+    assert absent != name and all(absent not in line for line in shown["gtsc"])
+    calls.write(0, 0, 2 * 10**9, struct.pack("=Q", by_name[absent][0]))
+    calls.close()
+    for program, lines in shown.items():
+        with open(os.path.join(top, "functions." + program), "w") as f:
+            f.writelines(line + "\n" for line in lines)
+    with open(os.path.join(top, "functions.names"), "w") as f:
+        f.write("%s %s %s\n" % (one[0], twin, absent))
 
 
 def split(path):
@@ -213,4 +304,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     {"make": make, "records": records, "gtsc": gtsc, "split": split,
-     "one": one, "json": json_text_sequence}[sys.argv[1]](sys.argv[2])
+     "one": one, "json": json_text_sequence, "functions": functions}[sys.argv[1]](sys.argv[2])

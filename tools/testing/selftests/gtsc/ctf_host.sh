@@ -66,6 +66,7 @@ whole()
 	is 'print: lost records' "$lost" "$(printed_lost "$TMP/print")"
 	is 'print: lost records stand where they were lost' 1 \
 		"$(grep -B 1 'root/group_text: n=5' "$TMP/print" | grep -c 'lost 123 records')"
+	is 'the environment has no domain' 0 "$(grep -c domain "$TMP/out/metadata")"
 	is 'print -f raw: nothing but the records' \
 		"$("$GTSC" print -f count "$TMP/out" | grep -v ' lost ' |
 			awk '{ n += $NF } END { print n }')" \
@@ -118,16 +119,16 @@ stream()
 live()
 {
 	local pid
-	mkfifo "$ROOT/plain/trace9"
-	sleep 5 > "$ROOT/plain/trace9" &
+	mkfifo "$ROOT/plain/buffer9"
+	sleep 5 > "$ROOT/plain/buffer9" &
 	pid=$!
 	( "$GTSC" record -q -o - -d 3 "$ROOT/plain" 2> /dev/null |
 		"$GTSC" print -f count - > "$TMP/live" ) &
-	tool one 4242 > "$ROOT/plain/trace9"
+	tool one 4242 > "$ROOT/plain/buffer9"
 	wait_for 'record -o - | print -: a record is printed as it comes' \
 		grep -q '  9 .*/plain: 4242' "$TMP/live"
 	kill $pid
-	rm "$ROOT/plain/trace9"
+	rm "$ROOT/plain/buffer9"
 }
 
 ctf2()
@@ -138,6 +139,70 @@ ctf2()
 	"$GTSC" print "$TMP/ctf2" > "$TMP/print2"
 	is 'record --ctf2: print reads it' 0 $?
 	check 'record --ctf2: the same records' cmp "$TMP/print" "$TMP/print2"
+}
+
+# names of functions: a range of addresses for each, in the metadata
+functions()
+{
+	local dir=$TMP/functions one twin absent file
+	mkdir "$dir"
+	if ! tool functions "$dir"; then
+		echo '# /proc/kallsyms shows no addresses'
+		return
+	fi
+	read -r one twin absent < "$dir/functions.names"
+	record "$dir/out" "$dir/root/functions"
+	is 'functions: record succeeds' 0 $?
+	"$GTSC" print "$dir/out" | sed -n 's/.*: \(ip=\)/\1/p' > "$dir/got"
+	check 'functions: print shows names' cmp "$dir/functions.gtsc" "$dir/got"
+	babeltrace2 "$dir/out" 2>&1 | sed -nE 's/.*\{ (ip = .*) \}$/\1/p' > "$dir/got"
+	check 'functions: babeltrace2 shows names' cmp "$dir/functions.babeltrace" "$dir/got"
+	is 'functions: the modes of files' 600 "$(stat -c %a "$dir"/out/* | sort -u)"
+	is 'functions: no other file' 3 "$(find "$dir/out" -mindepth 1 | wc -l)"
+	is 'functions: one that does not occur' 0 "$(grep -c "\"$absent\"" "$dir/out/metadata")"
+	record "$dir/ctf2" --ctf2 "$dir/root/functions"
+	check 'functions: CTF 2: a JSON text sequence' tool json "$dir/ctf2/metadata"
+	is 'functions: CTF 2: as many ranges' "$(grep -c ' \.\.\. ' "$dir/out/metadata")" \
+		"$(grep '": \[\[' "$dir/ctf2/metadata" | grep -o '\[-\?[0-9]' | wc -l)"
+	# Another machine has other functions
+	for file in out ctf2; do
+		sed -i "s/\"$one\"/\"other_1\"/; s/\"$twin\"/\"other_2\"/" "$dir/$file/metadata"
+		"$GTSC" print "$dir/$file" | sed -n 's/.*: \(ip=\)/\1/p' > "$dir/got"
+		sed -E "s/([ =[])$one\>/\1other_1/; s/([ =[])$twin\>/\1other_2/g" \
+			"$dir/functions.gtsc" > "$dir/other"
+		check "functions: names of another machine ($file)" cmp "$dir/other" "$dir/got"
+	done
+	# A stream has its metadata at the start
+	record - "$dir/root/functions" > "$dir/stream"
+	is 'functions: a stream has none' 0 "$(head -c 4000 "$dir/stream" | grep -ac "\"$one\"")"
+	is 'functions: print - looks them up' "$(wc -l < "$dir/functions.gtsc")" \
+		"$("$GTSC" print - < "$dir/stream" | grep -c ": ip=[^0].* stack=\[$twin ")"
+	mkdir "$dir/split"
+	tool split "$dir/stream"
+	is 'functions: babeltrace2 reads the stream' "$(wc -l < "$dir/functions.gtsc")" \
+		"$(babeltrace2 "$dir/split" | grep -c ' ip = 0xF')"
+}
+
+# A recording that is killed has metadata without what is known at the end
+killed()
+{
+	"$GTSC" record -q -o "$TMP/killed" "$ROOT/group/calls" 2> /dev/null &
+	wait_for 'killed: it has written records' grep -rqsa --include='*_calls_0' . "$TMP/killed"
+	kill -KILL $!
+	wait $! 2> /dev/null
+	is 'killed: the end is not known' 0 "$(grep -c clock_end "$TMP/killed/metadata")"
+	"$GTSC" print "$TMP/killed" > "$TMP/got" 2> "$TMP/err"
+	is 'killed: print says so' '1 no end: the recording was cut off' \
+		"$? $(sed -n 's/.*: \(no end\)/\1/p' "$TMP/err" | sort -u)"
+	holds 'killed: its records are printed' "$(wc -l < "$TMP/got") > 0"
+	# It was about to replace the metadata
+	mkdir "$TMP/killed/.gtsc.new"
+	head -c 100 "$TMP/out/metadata" > "$TMP/killed/.gtsc.new/metadata"
+	check 'killed: babeltrace2 reads it' babeltrace "$TMP/killed"
+	record "$TMP/killed" "$ROOT/group/calls"
+	is 'killed: the next recording clears up' '0 0' \
+		"$? $(find "$TMP/killed" -name '.gtsc*' | wc -l)"
+	is 'its end is known' 1 "$(grep -c clock_end "$TMP/killed/metadata")"
 }
 
 damage()
@@ -213,8 +278,8 @@ output()
 	"$GTSC" size -d "$ROOT/plain" 4096 8
 	is 'size -d' '4096 8 discard' "$(cat "$ROOT/plain/size")"
 	echo percpu normal > "$ROOT/plain/flags"
-	fails 'record: a file without headers' 'No such file or directory' \
-		"$GTSC" record -o "$TMP/out" "$ROOT/plain"
+	check 'record: a channel whose trace files have no headers' \
+		"$GTSC" record -q -d 0.1 -o "$TMP/out" "$ROOT/plain"
 }
 
 tool make "$TMP"
@@ -224,6 +289,8 @@ channels
 stream
 live
 ctf2
+functions
+killed
 damage
 counters
 output

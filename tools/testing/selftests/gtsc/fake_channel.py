@@ -30,17 +30,22 @@ def unescape(text):
     return text.encode().decode("unicode_escape").encode("latin-1")
 
 
-def make(top, args):
-    stats = dict.fromkeys(KEYS, 0) | dict(s.split("=") for s in args.s)
+def make_directory(top, form, stats=()):
+    """All but the trace files"""
+    stats = dict.fromkeys(KEYS, 0) | dict(stats)
     os.makedirs(top)
     for file, text in ((b"flags", "percpu normal header"), (b"state", "running"),
                        (b"sub_size", "65536"), (b"nr_sub", "16"), (b"size", "65536 16"),
-                       (b"format", args.f),
+                       (b"format", form),
                        (b"stats", "\n".join("%s %s" % s for s in stats.items()))):
         with open(os.path.join(top, file), "w", encoding="ascii") as f:
             f.write(text + "\n")
+
+
+def make(top, args):
+    make_directory(top, args.f, (s.split("=") for s in args.s))
     for cpu in range(args.n):
-        with open(os.path.join(top, b"trace%d" % cpu), "wb") as f:
+        with open(os.path.join(top, b"buffer%d" % cpu), "wb") as f:
             for i in range(args.r):
                 f.write(record(10**9 + i, RECORD, cpu, unescape(args.payload)))
             if args.l:
@@ -66,4 +71,5 @@ def main():
             make(os.path.join(path, b"%d" % i), args)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -22,6 +22,33 @@ if (( EUID )) || ! command -v babeltrace2 > /dev/null || ! command -v python3 > 
 	exit "$KSFT_SKIP"
 fi
 
+# What each command says of itself is what gtsc --help says of it
+usage()
+{
+	local command
+	local commands='list start stop rewind stat size record print functions graph top report'
+	local wrong=''
+	is 'usage: all commands' "$commands" \
+		"$("$GTSC" --help | sed -nE 's/^(usage:|      ) gtsc ([a-z]+).*/\2/p' |
+			uniq | xargs)"
+	for command in $commands; do
+		"$GTSC" "$command" -h > "$TMP/out" 2> "$TMP/err" || wrong+="$command -h: status $?;"
+		[[ -s $TMP/err ]] && wrong+="$command -h: message;"
+		[[ $(head -n 1 "$TMP/out") == "usage: gtsc $command"* ]] || wrong+="$command: -h;"
+		"$GTSC" --help | grep -qF "$(sed -n '1s/^usage: //p' "$TMP/out")" ||
+			wrong+="$command: not in --help;"
+		if [[ $command =~ ^(size|record|print|functions|graph|top|report)$ ]]; then
+			"$GTSC" "$command" --nothing 2> "$TMP/err"
+			(( $? == 2 )) || wrong+="$command --nothing: status;"
+			[[ $(tail -n +2 "$TMP/err") == "$(cat "$TMP/out")" ]] ||
+				wrong+="$command --nothing;"
+		fi
+	done
+	is 'usage: of each command' '' "$wrong"
+	fails 'usage: no such command' 'no such command; gtsc --help shows all of them' \
+		"$GTSC" nothing
+}
+
 # The channels of all tests
 channels()
 {
@@ -40,6 +67,7 @@ channels()
 	comm -f 'char comm[8]' 'a\x9b31m\n\xff\x00'
 	'evil\x1b[31m\nname' -f text x
 	calls -f 'x64 ip; x64 parent_ip' '\x10\0\0\x81\xff\xff\xff\xff\x20\0\0\x81\xff\xff\xff\xff'
+	ksyms -f 'ksym ip;ksym parent_ip' '\x10\0\0\x81\xff\xff\xff\xff\x20\0\0\x81\xff\xff\xff\xff'
 	END
 }
 
@@ -164,7 +192,7 @@ disk_full()
 		"$GTSC" record -q -d 0.3 -o "$mount/out" "$TMP/small" "$TMP/big" 2> "$TMP/err"
 		is "disk full ($size): status" 1 $?
 		is "disk full ($size): message" 1 \
-			"$(grep -c 'big/trace0: No space left' "$TMP/err")"
+			"$(grep -c 'big/buffer0: No space left' "$TMP/err")"
 		status=$(sed -nE 's/.* ([0-9]+) records were read, and could not.*/\1/p' "$TMP/err")
 		holds "disk full ($size): it says what is lost" "${status:-0} > 0"
 		"$GTSC" print "$mount/out" > /dev/null 2> "$TMP/damage"
@@ -247,6 +275,113 @@ escapes()
 		"$GTSC" print -k "$TMP/nothing" "$TMP/calls.ctf"
 }
 
+# shown OPTION...: how the record of names.ctf is printed
+shown() { "$GTSC" print "$@" "$TMP/names.ctf" 2> "$TMP/print.err" | sed 's/.*: //'; }
+
+# with_names LINE...: the metadata of names.ctf gets these names of functions, and no others
+with_names()
+{
+	sed -E '/^ *\t?".*( = -|: \[\[)/d' "$TMP/names.metadata" > "$TMP/names.ctf/metadata"
+	printf '%s\n' "$@" >> "$TMP/names.ctf/metadata"
+}
+
+# The names of functions in metadata, of this program and of any other. The two addresses:
+#   0xffffffff81000010 = -2130706416, 0xffffffff81000020 = -2130706400
+function_names()
+{
+	local line wrong='' nothing='ip=0xffffffff81000010 parent_ip=0xffffffff81000020'
+	record names.ctf "$TMP/ksyms"
+	is 'names: record' 0 $?
+	cp "$TMP/names.ctf/metadata" "$TMP/names.metadata"
+	with_names $'\t"vfs_read" = -2130706416 ... -2130706401,' \
+		$'\t"ksys_read.part.0" = -2130706408 ... -2130706389'
+	is 'names: CTF 1.8' 'ip=vfs_read parent_ip=ksys_read.part.0+0x8' "$(shown)"
+	is 'names: -f function' 'vfs_read <- ksys_read.part.0+0x8' "$(shown -f function)"
+	with_names '   "a": [[-2130706416, -2130706415], [-2130706401, -2130706390]],' \
+		'   "b": [[5, 6]]'
+	is 'names: CTF 2, one name of two functions' 'ip=a parent_ip=a+0x1' "$(shown)"
+	# Of both languages, and of a machine with numbers that are not negative
+	with_names '"a" = 18446744071578845200 ... 18446744071578845210'
+	is 'names: numbers without a sign' "ip=a parent_ip=${nothing##*=}" "$(shown)"
+	# Names that are lines of the environment, or would break a terminal
+	with_names '"tracer_name" = -2130706416 ... -2130706416,' \
+		'"clock_offset": [[-2130706400, -2130706399]],' '"channel_0" = 16 ... 17'
+	is 'names: like those of the environment' 'ip=tracer_name parent_ip=clock_offset' "$(shown)"
+	with_names $'"a\\"b\\\\c\033[1m" = -2130706416 ... -2130706400'
+	is 'names: with escapes' 'ip=a"b\c\x1b[1m parent_ip=a"b\c\x1b[1m+0x10' "$(shown)"
+	# In what order names are taken
+	printf 'ffffffff81000010 T other\n' > "$TMP/symbols"
+	cp "$TMP/symbols" "$TMP/names.ctf/.kallsyms"
+	is 'names: those of the metadata, not of .kallsyms' 'ip=a"b\c\x1b[1m' \
+		"$(shown | cut -d ' ' -f 1)"
+	is 'names: -k' 'ip=other parent_ip=other+0x10' "$(shown -k "$TMP/symbols")"
+	# The last name, up to 64 KiB behind its start
+	printf '%s\n' 'ffffffff80fe0000 T other' 'ffffffff80ff0020 T last' > "$TMP/symbols"
+	is 'names: the last one' 'ip=last+0xfff0 parent_ip=0xffffffff81000020' \
+		"$(shown -k "$TMP/symbols")"
+	printf '%s\n' 'ffffffff80fe0000 T other' 'ffffffffffffff00 T last' > "$TMP/symbols"
+	is 'names: the last one, at the end' 'ip=other+0x20010 parent_ip=other+0x20020' \
+		"$(shown -k "$TMP/symbols")"
+	with_names
+	is 'names: .kallsyms of an old trace' 'ip=other parent_ip=other+0x10' "$(shown)"
+	rm "$TMP/names.ctf/.kallsyms"
+
+	# One name that is right, so that those of this machine are not taken
+	for line in '"a' '"a"' '"a" =' '"a" = ' '"a" = -2130706416' '"a" = -2130706416 ...' \
+		'"a" = x ... y' '"a" = -2130706400 ... -2130706416' $'"a\\' '"' '""' \
+		'"a" = 1 ... -1' \
+		'"a" = 99999999999999999999 ... 99999999999999999999' '"a": [[' '"a": [[]]' \
+		'"a": [[-2130706416]]' '"a": [[1, 2], [' '"a": [[-2130706416, x]]' \
+		'"a": [[-2130706400, -2130706416]]'; do
+		with_names "$line" '"right" = 1 ... 2' "$line"
+		[[ $(shown) == "$nothing" ]] || wrong+="$line;"
+	done
+	is 'names: lines that are damaged' '' "$wrong"
+	with_names '"a" = -2130706416 ... -2130706400' '"b" = -2130706420 ... -2130706390' \
+		'"c" = -2130706416 ... -2130706416' "\"$(printf '%05000d' 0)\" = 1 ... 2"
+	shown > "$TMP/out"
+	is 'names: ranges that overlap, a long name' 1 "$(wc -l < "$TMP/out")"
+}
+
+# clock LINE...: the wall clock of names.ctf, whose record is of the first second
+clock()
+{
+	sed '/clock_[a-z_]* =/d' "$TMP/names.metadata" > "$TMP/names.ctf/metadata"
+	printf '%s;\n' "$@" >> "$TMP/names.ctf/metadata"
+	TZ=UTC "$GTSC" print -w -f count "$TMP/names.ctf" 2> "$TMP/print.err" | sed 's/ *0 .*//'
+}
+
+clocks()
+{
+	is 'clock: of the beginning and of the end' \
+		'clock_begin clock_end clock_offset clock_offset_end' \
+		"$(sed -nE 's/^\t(clock_[a-z_]+) = [0-9]+;$/\1/p' "$TMP/names.metadata" |
+			sort | xargs)"
+	is 'clock: the end is not known' '[1970-01-01 00:00:01.500000000]' \
+		"$(clock 'clock_begin = 7' 'clock_offset = 500000000')"
+	is 'clock: of an old trace' '[1970-01-01 00:00:01.500000000]' \
+		"$(clock 'clock_offset = 500000000')"
+	is 'clock: is slewed' '[1970-01-01 00:00:01.000100000]' "$(clock 'clock_begin = 500000000' \
+		'clock_end = 1500000000' 'clock_offset = 0' 'clock_offset_end = 200000')"
+	is 'clock: is slewed: nothing is said' '' "$(cat "$TMP/print.err")"
+	is 'clock: a record before the beginning' '[1970-01-01 00:00:01.000000000]' \
+		"$(clock 'clock_begin = 1500000000' 'clock_end = 2500000000' 'clock_offset = 0' \
+			'clock_offset_end = 200000')"
+	is 'clock: a record after the end' '[1970-01-01 00:00:01.000200000]' \
+		"$(clock 'clock_begin = 5' 'clock_end = 900000000' 'clock_offset = 0' \
+			'clock_offset_end = 200000')"
+	is 'clock: is set' '[1970-01-01 00:00:06.000000000]' "$(clock 'clock_begin = 0' \
+		'clock_end = 2000000000' 'clock_offset = 0' 'clock_offset_end = 10000000000')"
+	is 'clock: is set: it is said' \
+		'gtsc: the wall clock was set, or the machine slept: -w may be off by 10.000 s' \
+		"$(cat "$TMP/print.err")"
+	"$GTSC" print "$TMP/names.ctf" > /dev/null 2> "$TMP/print.err"
+	is 'clock: is set: without -w, it is not said' '' "$(cat "$TMP/print.err")"
+	is 'clock: damaged numbers' 1 "$(clock 'clock_begin = 1' \
+		'clock_end = 99999999999999999999' 'clock_offset = -9223372036854775808' \
+		'clock_offset_end = 9223372036854775807' | wc -l)"
+}
+
 # Signals while modprobe loads the module. This one loads none, so it cannot be removed.
 interrupted_load()
 {
@@ -285,6 +420,131 @@ interrupted_load()
 		env PATH="$bin:$PATH" "$GTSC" functions -f "$(printf '%01025d' 0)"
 }
 
+# wrong COMMAND...: status 2 after one line that says what is wrong; also tells of what it does not
+wrong()
+{
+	local status
+	"$GTSC" "$@" > "$TMP/out" 2> "$TMP/err"
+	status=$?
+	(( status == 2 )) && [[ ! -s $TMP/out && $(cat "$TMP/err") == 'gtsc: '* &&
+		$(wc -l < "$TMP/err") == 1 ]] || printf '%s;' "$*: $status"
+}
+
+# Options that the command has, with wrong values, or that exclude each other
+option_values()
+{
+	local value command
+	is 'options: seconds' '' "$(
+		for value in nan -nan inf 1e300 1e10 0 -1 -0 '' x 1x '1 2' 0x; do
+			wrong record -d "$value" "$TMP/one"
+			for command in functions graph top; do
+				wrong "$command" -d "$value"
+			done
+		done)"
+	is 'options: a process' '' "$(
+		for value in 0 -1 '' x 1x 4294967297 99999999999999999999; do
+			for command in functions graph top; do
+				wrong "$command" -p "$value"
+			done
+		done
+		wrong functions -p 1 true)"
+	is 'options: a pattern, a directory' '' "$(
+		wrong record -o '' "$TMP/one"
+		for command in functions graph; do
+			wrong "$command" -o ''
+			wrong "$command" -f ''
+		done
+		wrong top -f '')"
+	is 'options: gtsc top' '' "$(wrong top --by path; wrong top --by x; wrong top --sort x)"
+	is 'options: gtsc report' '' "$(
+		for value in 0 -1 '' x 1x 99999999999999999999; do
+			wrong report -n "$value" "$TMP/old"
+		done
+		for value in nan inf -1 101 '' x; do
+			wrong report --flame --minimum "$value" "$TMP/old"
+		done
+		wrong report --by x "$TMP/old"
+		wrong report --sort '' "$TMP/old")"
+	is 'options: gtsc report: that exclude each other' '' "$(
+		wrong report --flame --folded "$TMP/old"
+		wrong report --perfetto --by task "$TMP/old"
+		wrong report --perfetto -n 5 "$TMP/old"
+		wrong report --folded --sort self "$TMP/old"
+		wrong report --folded --minimum 1 "$TMP/old"
+		wrong report --minimum 1 "$TMP/old"
+		wrong report --folded --by path "$TMP/old"
+		wrong report --flame --by cpu "$TMP/old")"
+	is 'options: others' '' "$(
+		wrong print -f x "$TMP/old"
+		wrong print --follow "$TMP/old"
+		wrong print "$TMP/old" "$TMP/old"
+		wrong size "$TMP/one" x 4
+		wrong size -- "$TMP/one" 4096 -1
+		wrong size "$TMP/one" 99999999999999999999 4)"
+	is 'options: the largest values' '0 0' "$("$GTSC" report -n 1 "$TMP/old" > /dev/null 2>&1
+		echo $?) $("$GTSC" report --flame --minimum 100 "$TMP/old" > /dev/null 2>&1
+		echo $?)"
+}
+
+# Options that the command does not have, and missing arguments: there is the usage, too
+no_such_option()
+{
+	local line wrong='' words
+	while read -r line; do
+		read -ra words <<< "$line"
+		"$GTSC" "${words[@]}" > "$TMP/out" 2> "$TMP/err"
+		[[ $? == 2 && ! -s $TMP/out && $(grep -c '^usage: ' "$TMP/err") == 1 ]] ||
+			wrong+="$line;"
+	done <<-END
+	list -x
+	start
+	rewind
+	size $TMP/one 4096
+	size -x $TMP/one 4096 4
+	record
+	record -p 1 $TMP/one
+	record -d
+	print
+	print -n 1 $TMP/old
+	report
+	report --folded $TMP/old $TMP/old
+	report --keep $TMP/old
+	functions -r
+	functions --by task
+	graph --keep
+	graph --sort self
+	top -o x
+	top -r
+	top --flight
+	END
+	is 'options that a command does not have' '' "$wrong"
+}
+
+# quietly NAME COMMAND...: its reader has read enough; a signal may end it
+quietly()
+{
+	local name=$1 status
+	shift
+	"$@" 2> "$TMP/err" | head -n 1 > /dev/null
+	status=${PIPESTATUS[0]}
+	(( status == 128 + $(kill -l PIPE) )) && status=0
+	is "$name: a pipe that is closed early" '0 ' "$status $(cat "$TMP/err")"
+}
+
+closed_pipes()
+{
+	record big.ctf "$TMP/big"
+	quietly 'print' "$GTSC" print "$TMP/big.ctf"
+	"$GTSC" record -q -d 0.1 -o - "$TMP/big" > "$TMP/big.stream" 2> /dev/null
+	quietly 'print -' "$GTSC" print - < "$TMP/big.stream"
+	quietly 'print TRACE' "$GTSC" print "$TMP/big"
+	quietly 'print --follow' timeout 100 "$GTSC" print --follow "$TMP/big"
+	"$GTSC" stat "$TMP/one" > /dev/full 2> "$TMP/err"
+	is 'stat: disk full' '1 gtsc: standard output: not all could be written' \
+		"$? $(cat "$TMP/err")"
+}
+
+usage
 channels
 output_directory
 old_trace
@@ -292,6 +552,11 @@ numbers
 disk_full
 losses
 escapes
+function_names
+clocks
+option_values
+no_such_option
+closed_pipes
 interrupted_load
 echo "1..$nr"
 rm -r "$TMP"

@@ -143,10 +143,10 @@ defaults()
 	is 'gtsc record -q: only the last line' 1 "$(wc -l < "$TMP/quiet")"
 	"$GTSC" print -f function "$TMP/gtsc.ctf" > "$TMP/out"
 	is 'gtsc record: into gtsc.ctf' 0 $?
-	holds 'functions: vfs_*' "$(grep -c ': vfs_[a-z0-9_]* <- ' "$TMP/out") > 0"
-	holds 'functions: ksys_read' "$(grep -c ': ksys_read <- ' "$TMP/out") > 0"
+	holds 'functions: vfs_*' "$(grep -c ' vfs_[a-z0-9_]* <- ' "$TMP/out") > 0"
+	holds 'functions: ksys_read' "$(grep -c ' ksys_read <- ' "$TMP/out") > 0"
 	is 'functions: nothing else' '' \
-		"$(grep -vE ': (vfs_[a-z0-9_]*|ksys_read) <- |: lost ' "$TMP/out" | head -n 1)"
+		"$(grep -vE ' (vfs_[a-z0-9_]*|ksys_read) <- |: lost ' "$TMP/out" | head -n 1)"
 	check 'gtsc print: by time' by_time "$TMP/out"
 	"$GTSC" print -f function "$TMP/calls" > "$TMP/out"
 	is 'gtsc record -o' 0 $?
@@ -210,7 +210,7 @@ usage()
 	for i in -h --help help; do
 		is "gtsc $i" 'usage: gtsc list' "$("$GTSC" $i | head -n 1)"
 	done
-	is 'gtsc --help: the formats' 'count fields function hex raw text' \
+	is 'gtsc --help: the formats' 'count fields function graph hex raw text' \
 		"$("$GTSC" --help | sed -n '/^Formats/,$s/^  \([a-z]*\) .*/\1/p' | sort | xargs)"
 	"$GTSC" 2> /dev/null
 	is 'gtsc: wrong usage' 2 $?
@@ -236,7 +236,7 @@ provider_ends()
 	printed "$TMP/calls"
 	is 'provider ends: the trace is whole' 0 $?
 	is 'provider ends: all records are in it' "$(recorded records)" "$(wc -l < "$TMP/out")"
-	holds 'provider ends: of all calls' "$(grep -c ': vfs_open <- ' "$TMP/out") >= 100"
+	holds 'provider ends: of all calls' "$(grep -c ' vfs_open <- ' "$TMP/out") >= 100"
 }
 
 # The module that measures refuses to stay
@@ -295,8 +295,8 @@ ftrace()
 	is 'gtsc print: the trace is whole' 0 $?
 	all=$(wc -l < "$TMP/out")
 	is 'gtsc print: as many records as were recorded' "$(recorded records)" "$all"
-	holds 'functions: vfs_open' "$(grep -c ': vfs_open <- ' "$TMP/out") >= 200"
-	is 'functions: nothing else' "$all" "$(grep -c ': vfs_open[a-z0-9_]* <- ' "$TMP/out")"
+	holds 'functions: vfs_open' "$(grep -c ' vfs_open <- ' "$TMP/out") >= 200"
+	is 'functions: nothing else' "$all" "$(grep -c ' vfs_open[a-z0-9_]* <- ' "$TMP/out")"
 	check 'gtsc print: by time' by_time "$TMP/out"
 	if type babeltrace2 > /dev/null 2>&1; then
 		babeltrace2 "$TMP/calls" > "$TMP/ctf" 2> "$TMP/ctf-errors"
@@ -305,14 +305,15 @@ ftrace()
 		is 'babeltrace2: the same addresses' \
 			"$("$GTSC" print -f hex "$TMP/calls" | awk '/^    0000/ {
 				for (i = 9; i > 1; i--) printf "%s", $i; print "" }' | md5sum)" \
-			"$(sed -nE 's/.* ip = 0x([0-9A-F]+),.*/\L\1/p' "$TMP/ctf" | md5sum)"
+			"$(sed -nE 's/.*\{ ip = (\( [^:]* : container = )?0x([0-9A-F]+).*/\L\2/p' \
+				"$TMP/ctf" | md5sum)"
 	else
 		echo '# no babeltrace2'
 	fi
 	awk '{ print $1, $2, $3 }' /proc/kallsyms | sed -E 's/ vfs_open$/ renamed/' > "$TMP/symbols"
-	is 'gtsc print -k: names from another file' "$(grep -c ': vfs_open <- ' "$TMP/out")" \
+	is 'gtsc print -k: names from another file' "$(grep -c ' vfs_open <- ' "$TMP/out")" \
 		"$("$GTSC" print -f function -k "$TMP/symbols" "$TMP/calls" |
-			grep -c ': renamed <- ')"
+			grep -c ' renamed <- ')"
 
 	# What can be saved of a trace with a file that is cut off, or damaged, is
 	# shellcheck disable=SC2012 # the names are without blanks
@@ -360,12 +361,13 @@ functions()
 	kill -INT $pid
 	ends 'gtsc functions -o: ends on SIGINT' $pid
 	is 'gtsc functions: removes its module' '' "$(lsmod | grep gtsc_functions)"
-	is 'gtsc functions -o: symbols' 600 "$(stat -c %a "$TMP/functions/.kallsyms")"
+	is 'gtsc functions -o: no other file' '' "$(find "$TMP/functions" -name '.?*')"
+	is 'gtsc functions -o: names' 1 "$(grep -c '"vfs_open" = ' "$TMP/functions/metadata")"
 	"$GTSC" print -f function "$TMP/functions" > "$TMP/out"
 	is 'gtsc functions -o: the trace is whole' 0 $?
-	holds 'gtsc functions -o: calls' "$(grep -c ': vfs_open <- ' "$TMP/out") >= 100"
+	holds 'gtsc functions -o: calls' "$(grep -c ' vfs_open <- ' "$TMP/out") >= 100"
 	is 'gtsc functions -o: nothing else' '' \
-		"$(grep -vE ': vfs_(open|rea[a-z0-9_]*) <- |: lost ' "$TMP/out" | head -n 1)"
+		"$(grep -vE ' vfs_(open|rea[a-z0-9_]*) <- |: lost ' "$TMP/out" | head -n 1)"
 	"$GTSC" functions -f vfs_open > "$TMP/out" &
 	pid=$!
 	wait_for 'gtsc functions: prints calls' opens_show
@@ -376,11 +378,114 @@ functions()
 	wait_for 'gtsc functions --flight: loads its module' [ -f "$DEBUG/gtsc/functions/state" ]
 	files 100
 	ends 'gtsc functions --flight' $pid
-	holds 'gtsc functions --flight: calls' "$(grep -c ': vfs_open <- ' "$TMP/out") > 0"
+	holds 'gtsc functions --flight: calls' "$(grep -c ' vfs_open <- ' "$TMP/out") > 0"
+}
+
+# traced NAME STATUS ARGUMENT...: gtsc graph with these arguments records into $TMP/graph
+traced()
+{
+	local name=$1 status=$2
+	shift 2
+	"$GTSC" graph -q -o "$TMP/graph" "$@" > "$TMP/out" 2> "$TMP/err"
+	is "$name: status" "$status" $?
+	is "$name: removes its module" '' "$(lsmod | grep gtsc_graph)"
+	[ "$status" = 1 ] && return
+	"$GTSC" print -f graph "$TMP/graph" > "$TMP/shown"
+	is "$name: the trace is whole" 0 $?
+}
+
+# calls_of PATTERN: how many calls are of a task, a function, or the like
+calls_of() { grep -cE "$1" "$TMP/shown"; }
+
+# Each call is within the last one of less depth that ends after it
+nested()
+{
+	"$GTSC" print "$TMP/graph" | awk -F '[][ =]+' '
+		{ end = $2; for (i = 1; i < NF; i++) v[$i] = $(i + 1); d = v["depth"]
+		  start = end * 1e9 - v["duration"]
+		  for (i in first) if (i > d) { if (first[i] < start) bad++; delete first[i]; n++ }
+		  if (!(d in first) || start < first[d]) first[d] = start }
+		END { print bad + 0, (n > 0) }'
+}
+
+# gtsc graph records a command, or a process, with all that it creates, and nothing else
+graph()
+{
+	local pid
+	while :; do cat /proc/self/stat > /dev/null; done &
+	other=$!
+	printf abcde > "$TMP/five"
+	traced 'gtsc graph' 0 -f 'vfs_*' -r -- sh -c "cat $TMP/five; cksum $TMP/five > /dev/null"
+	is 'gtsc graph: what the command writes' abcde "$(cat "$TMP/out")"
+	holds 'gtsc graph: the command is a child' "$(calls_of ': (gtsc|sh)-') > 0"
+	holds 'gtsc graph: and its child' "$(calls_of ': cat-') > 0"
+	is 'gtsc graph: no other task' 1 "$(sed -nE 's/.*: cat-([0-9]+) .*/\1/p' "$TMP/shown" |
+		sort -u | wc -l)"
+	is 'gtsc graph: what a function returns' 1 "$(calls_of 'cksum.* vfs_read = 0x5$')"
+	is 'gtsc graph: calls nest' '0 1' "$(nested)"
+	holds 'gtsc report: its calls' \
+		"$("$GTSC" report "$TMP/graph" 2> /dev/null | grep -cE ' vfs_read$') == 1"
+	traced 'gtsc graph: the status of the command' 3 -f 'vfs_*' sh -c 'exit 3'
+	traced 'gtsc graph: a command that a signal ends' 143 -f 'vfs_*' sh -c 'kill $$'
+	traced 'gtsc graph: no such command' 1 -f 'vfs_*' "$TMP/none"
+	is 'gtsc graph: which one' 1 "$(grep -c 'none: No such file' "$TMP/err")"
+	traced 'gtsc graph -d: ends the command' 0 -d 0.5 -f 'vfs_*' sleep 1000
+	traced 'gtsc graph: not these functions' 0 -f 'vfs_*' -f '!vfs_read' cat "$TMP/five"
+	holds 'gtsc graph: others' "$(calls_of ' vfs_open$') > 0"
+	is 'gtsc graph: not these' 0 "$(calls_of ' vfs_read$')"
+	traced 'gtsc graph --flight' 0 --flight -f 'vfs_*' cat "$TMP/five"
+	holds 'gtsc graph --flight: calls' "$(calls_of ' vfs_read$') > 0"
+
+	sh -c "while ! [ -d $TMP/process ]; do sleep 0.1; done; cat $TMP/five" > /dev/null &
+	pid=$!
+	"$GTSC" graph -q -f 'vfs_*' -p $pid -o "$TMP/process" 2> "$TMP/err"
+	is 'gtsc graph -p: ends with the process' 0 $?
+	"$GTSC" print -f graph "$TMP/process" > "$TMP/shown"
+	holds 'gtsc graph -p: its child' "$(calls_of ': cat-.* vfs_read$') > 0"
+	is 'gtsc graph -p: no other task' 1 "$(sed -nE 's/.*: cat-([0-9]+) .*/\1/p' "$TMP/shown" |
+		sort -u | wc -l)"
+	fails 'gtsc graph -p: no such process' 'no such process' "$GTSC" graph -p 4194304
+	kill $other
+	wait $other 2> /dev/null
+
+	"$GTSC" functions -q -f vfs_read -d 1 -o "$TMP/idle" 2> "$TMP/err"
+	is 'gtsc functions: not of gtsc itself' 0 \
+		"$("$GTSC" print -f function "$TMP/idle" | grep -c ': gtsc-')"
+	"$GTSC" top -f vfs_open -d 1.2 sh -c 'while :; do cat /proc/self/stat; done' > "$TMP/out"
+	is 'gtsc top: status' 0 $?
+	holds 'gtsc top: calls' "$(grep -cE ' vfs_open$' "$TMP/out") > 0"
+	graph_switch
+}
+
+# traced_functions: whether ftrace has a function whose calls are recorded
+traced_functions() { grep -c '^vfs_read ' /sys/kernel/tracing/enabled_functions; }
+
+# The tracer is off its functions while the channel is stopped
+graph_switch()
+{
+	modprobe gtsc_graph functions=vfs_read || return
+	is 'graph: traces' 1 "$(traced_functions)"
+	"$GTSC" stop gtsc/graph
+	is 'graph: stopped' 0 "$(traced_functions)"
+	"$GTSC" start gtsc/graph
+	is 'graph: started again' 1 "$(traced_functions)"
+	modprobe gtsc_functions functions=vfs_read
+	files 10
+	for channel in graph functions; do
+		holds "graph beside functions: $channel" \
+			"$("$GTSC" print -f count gtsc/$channel | wc -l) >= 10"
+	done
+	rmmod gtsc_functions gtsc_graph
+	is 'graph: nothing is left' 0 "$(traced_functions)"
+	modprobe gtsc_graph functions=no_such_function 2> /dev/null
+	is 'graph: no such function' 1 $?
+	modprobe gtsc_graph pid=4194304 2> /dev/null
+	is 'graph: no such process' 1 $?
+	is 'graph: nothing is left of that' '' "$(ls -d $DEBUG/gtsc 2> /dev/null)"
 }
 
 # opens_show: opens a file, and looks for any call of vfs_open
-opens_show() { files 1; grep -q ': vfs_open <- ' "$TMP/out"; }
+opens_show() { files 1; grep -q ' vfs_open <- ' "$TMP/out"; }
 
 if ! modprobe gtsc 2> /dev/null; then
 	echo "1..0 # SKIP no gtsc.ko"
@@ -394,6 +499,7 @@ ftrace
 provider_ends
 formats
 functions
+if modprobe -n gtsc_graph 2> /dev/null; then graph; fi
 bench
 echo "1..$nr"
 rm -r "$TMP"

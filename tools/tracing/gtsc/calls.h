@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * gtsc: the task whose calls are traced: the command that gtsc runs, or a process that is there.
+ */
+#ifndef GTSC_CALLS_H
+#define GTSC_CALLS_H
+
+#include <sys/types.h>
+
+#include "gtsc.h"
+
+int run_modprobe(char **argv, char *said, size_t size);
+
+int prepare_command(char **argv, pid_t *pid);
+int start_command(void);
+int end_command(void);
+int trace_process(pid_t pid);
+
+#endif /* GTSC_CALLS_H */

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gtsc: values of options. A function returns 0, or -EINVAL after a message.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gtsc.h"
+
+/* Thirty years */
+#define MAX_SECONDS	1e9
+
+int bad_value(const char *option, const char *value, const char *wanted)
+{
+	complain("%s%s%s: has to be %s", option, *value ? " " : "", value, wanted);
+
+	return -EINVAL;
+}
+
+int parse_seconds(const char *s, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(s, &end);
+	/* No comparison is true for what is not a number */
+	if (*end || end == s || !(*seconds > 0 && *seconds <= MAX_SECONDS))
+		return bad_value("-d", s, "a number of seconds, more than 0, at most 1e9");
+
+	return 0;
+}
+
+int parse_pid(const char *s, pid_t *pid)
+{
+	char *end;
+	long number;
+
+	errno = 0;
+	number = strtol(s, &end, 10);
+	if (errno || *end || end == s || number <= 0 || number > INT32_MAX)
+		return bad_value("-p", s, "the number of a process");
+	*pid = number;
+
+	return 0;
+}
+
+int parse_lines(const char *s, size_t *lines)
+{
+	char *end;
+
+	errno = 0;
+	*lines = strtoul(s, &end, 10);
+	if (*s < '0' || *s > '9' || *end || errno || !*lines)
+		return bad_value("-n", s, "a number of lines, more than 0");
+
+	return 0;
+}
+
+int parse_percent(const char *s, double *percent)
+{
+	char *end;
+
+	*percent = strtod(s, &end);
+	if (end == s || *end || !(*percent >= 0 && *percent <= 100))
+		return bad_value("--minimum", s, "a number from 0 to 100");
+
+	return 0;
+}
+
+/* A string that is not empty */
+int parse_text(const char *option, const char *s, const char *wanted, const char **text)
+{
+	*text = s;
+
+	return *s ? 0 : bad_value(option, s, wanted);
+}
