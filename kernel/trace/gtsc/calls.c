@@ -9,9 +9,11 @@
 
 #include <linux/bitmap.h>
 #include <linux/cleanup.h>
+#include <linux/err.h>
 #include <linux/export.h>
 #include <linux/ftrace.h>
 #include <linux/pid.h>
+#include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -21,13 +23,17 @@
 #include <trace/events/sched.h>
 
 #include "calls.h"
+#include "gtsc.h"
+
+/* Bytes of a sub-buffer */
+#define SUB_SIZE	65536
 
 /* Before the child runs for the first time */
 static void follow_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
-	struct gtsc_tasks *tasks = data;
+	unsigned long *tasks = data;
 
-	assign_bit(child->pid, tasks->bits, test_bit(parent->pid, tasks->bits));
+	assign_bit(child->pid, tasks, test_bit(parent->pid, tasks));
 }
 
 static bool descends_from(struct task_struct *task, struct task_struct *ancestor)
@@ -44,25 +50,25 @@ static bool descends_from(struct task_struct *task, struct task_struct *ancestor
  * A new task is put on the list behind its creator, and before follow_fork() is called: either the
  * creator has its bit when follow_fork() looks, or both get theirs here.
  */
-static void set_descendants(struct gtsc_tasks *tasks, struct task_struct *ancestor)
+static void set_descendants(unsigned long *tasks, struct task_struct *ancestor)
 {
 	struct task_struct *process, *task;
 
 	for_each_process_thread(process, task) {
 		if (descends_from(task, ancestor))
-			set_bit(task->pid, tasks->bits);
+			set_bit(task->pid, tasks);
 	}
 }
 
-static void clear_threads(struct gtsc_tasks *tasks, struct task_struct *process)
+static void clear_threads(unsigned long *tasks, struct task_struct *process)
 {
 	struct task_struct *task;
 
 	for_each_thread(process, task)
-		clear_bit(task->pid, tasks->bits);
+		clear_bit(task->pid, tasks);
 }
 
-static int choose_tasks(struct gtsc_tasks *tasks, pid_t pid, pid_t except)
+static int choose_tasks(unsigned long *tasks, pid_t pid, pid_t except)
 {
 	struct task_struct *task;
 
@@ -74,7 +80,7 @@ static int choose_tasks(struct gtsc_tasks *tasks, pid_t pid, pid_t except)
 			return -ESRCH;
 		set_descendants(tasks, task);
 	} else {
-		bitmap_fill(tasks->bits, PID_MAX_LIMIT);
+		bitmap_fill(tasks, PID_MAX_LIMIT);
 	}
 
 	task = except ? pid_task(find_vpid(except), PIDTYPE_PID) : NULL;
@@ -84,64 +90,40 @@ static int choose_tasks(struct gtsc_tasks *tasks, pid_t pid, pid_t except)
 	return 0;
 }
 
-/**
- * gtsc_init_tasks - choose the tasks whose calls are recorded
- * @tasks: the tasks
- * @pid: of a process that is recorded with its threads and its descendants, as the caller's PID
- *	namespace has it; 0: all tasks are recorded
- * @except: of a process whose threads are not recorded: the one that reads the records. Children
- *	that it has keep their bits, so that it can have one recorded. 0: none
- *
- * A task that is created later gets the bit of its creator.
- *
- * Context: process context, may sleep.
- *
- * Return: 0; -ESRCH if there is no task with @pid; -ENOMEM.
+/*
+ * calls->except is the process that reads the records. Its children keep their bits, so that it
+ * can have one recorded.
  */
-int gtsc_init_tasks(struct gtsc_tasks *tasks, pid_t pid, pid_t except)
+static int init_tasks(struct gtsc_calls *calls)
 {
 	int ret;
 
-	tasks->bits = NULL;
-	if (!pid && !except)
+	if (!calls->pid && !calls->except)
 		return 0;
 
-	tasks->bits = vzalloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long));
-	if (!tasks->bits)
+	calls->tasks = vzalloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long));
+	if (!calls->tasks)
 		return -ENOMEM;
 
-	ret = register_trace_sched_process_fork(follow_fork, tasks);
-	if (ret) {
-		vfree(tasks->bits);
-		tasks->bits = NULL;
-		return ret;
-	}
-
-	ret = choose_tasks(tasks, pid, except);
-	if (ret)
-		gtsc_free_tasks(tasks);
+	ret = register_trace_sched_process_fork(follow_fork, calls->tasks);
+	if (!ret)
+		return choose_tasks(calls->tasks, calls->pid, calls->except);
+	vfree(calls->tasks);
+	calls->tasks = NULL;
 
 	return ret;
 }
-EXPORT_SYMBOL_GPL(gtsc_init_tasks);
 
-/**
- * gtsc_free_tasks - no more calls are recorded
- * @tasks: from gtsc_init_tasks()
- *
- * Context: process context, may sleep.
- */
-void gtsc_free_tasks(struct gtsc_tasks *tasks)
+static void free_tasks(struct gtsc_calls *calls)
 {
-	if (!tasks->bits)
+	if (!calls->tasks)
 		return;
 
-	unregister_trace_sched_process_fork(follow_fork, tasks);
+	unregister_trace_sched_process_fork(follow_fork, calls->tasks);
 	tracepoint_synchronize_unregister();
-	vfree(tasks->bits);
-	tasks->bits = NULL;
+	vfree(calls->tasks);
+	calls->tasks = NULL;
 }
-EXPORT_SYMBOL_GPL(gtsc_free_tasks);
 
 static int set_pattern(struct ftrace_ops *ops, char *pattern)
 {
@@ -151,18 +133,8 @@ static int set_pattern(struct ftrace_ops *ops, char *pattern)
 	return ftrace_set_filter(ops, pattern, strlen(pattern), 0);
 }
 
-/**
- * gtsc_set_functions - choose the functions whose calls are recorded
- * @ops: a tracer that is not registered
- * @patterns: names of functions, with * and ? as for set_ftrace_filter, and commas between them.
- *	Functions that match one with a ! before it are left out. NULL: all functions
- *
- * Context: process context, may sleep.
- *
- * Return: 0; -ENOMEM; -EINVAL if no function matches a pattern. Then ftrace_free_filter() frees
- * what was set.
- */
-int gtsc_set_functions(struct ftrace_ops *ops, const char *patterns)
+/* @patterns: names of functions, NULL: all functions */
+static int set_functions(struct ftrace_ops *ops, const char *patterns)
 {
 	char *copy __free(kfree) = kstrdup(patterns, GFP_KERNEL);
 	char *rest = copy, *pattern;
@@ -179,4 +151,57 @@ int gtsc_set_functions(struct ftrace_ops *ops, const char *patterns)
 
 	return 0;
 }
-EXPORT_SYMBOL_GPL(gtsc_set_functions);
+
+static int start(struct gtsc_calls *calls, const char *format)
+{
+	gtsc_set_switch(calls->channel, calls->arm, NULL);
+
+	return gtsc_set_format(calls->channel, format) ?:
+	       set_functions(calls->ops, calls->functions) ?:
+	       init_tasks(calls) ?: gtsc_start(calls->channel);
+}
+
+/**
+ * gtsc_start_calls - set up the channel of a provider, and record calls
+ * @calls: the provider
+ * @format: of its records, see gtsc_set_format()
+ *
+ * Context: process context, may sleep. The parameters @pid and @except are of the PID namespace of
+ * the caller.
+ *
+ * Return: 0; -EINVAL if no function matches a pattern; -ESRCH if there is no task with @pid;
+ * -ENOMEM; the errors of gtsc_setup() and of @arm.
+ */
+int gtsc_start_calls(struct gtsc_calls *calls, const char *format)
+{
+	int ret;
+
+	calls->channel = gtsc_setup("gtsc", calls->name, SUB_SIZE, calls->nr_sub,
+				    GTSC_HEADER | (calls->flight ? GTSC_FLIGHT : 0));
+	if (IS_ERR(calls->channel))
+		return PTR_ERR(calls->channel);
+
+	ret = start(calls, format);
+	if (ret) {
+		pr_err("%s: cannot trace %s: %d\n", calls->ops->name,
+		       calls->functions ?: "functions", ret);
+		gtsc_end_calls(calls);
+	}
+
+	return ret;
+}
+EXPORT_SYMBOL_GPL(gtsc_start_calls);
+
+/**
+ * gtsc_end_calls - record no more calls, and end the channel
+ * @calls: from gtsc_start_calls()
+ *
+ * Context: process context, may sleep.
+ */
+void gtsc_end_calls(struct gtsc_calls *calls)
+{
+	gtsc_cleanup(calls->channel);
+	free_tasks(calls);
+	ftrace_free_filter(calls->ops);
+}
+EXPORT_SYMBOL_GPL(gtsc_end_calls);

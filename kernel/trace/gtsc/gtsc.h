@@ -31,7 +31,6 @@
 #include "buffer.h"
 
 struct dentry;
-struct gtsc_reader;
 struct gtsc_root;
 
 enum gtsc_state {

@@ -5,9 +5,6 @@
  * A function tracer with the name gtsc_functions. A record has the address of a function, where it
  * was called from, and the task; "gtsc functions" records them and prints names.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
-#include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -15,26 +12,6 @@
 
 #include "calls.h"
 #include "write.h"
-
-static char *functions;
-module_param(functions, charp, 0444);
-MODULE_PARM_DESC(functions, "Names of functions, with * and ?, and commas between them; those after ! are left out (default all functions)");
-
-static unsigned int nr_sub = 32;
-module_param(nr_sub, uint, 0444);
-MODULE_PARM_DESC(nr_sub, "Sub-buffers of 64 KiB for each CPU (default 32)");
-
-static bool flight;
-module_param(flight, bool, 0444);
-MODULE_PARM_DESC(flight, "Keep the newest calls, not the oldest (default N)");
-
-static int pid;
-module_param(pid, int, 0444);
-MODULE_PARM_DESC(pid, "Only the calls of this process and its descendants (default 0: all)");
-
-static int except;
-module_param(except, int, 0444);
-MODULE_PARM_DESC(except, "Not the calls of this process (default 0: none)");
 
 struct call {
 	u64	ip;
@@ -46,8 +23,7 @@ struct call {
 /* Without what the compiler adds */
 #define CALL_LEN	offsetofend(struct call, comm)
 
-static struct gtsc_channel *channel;
-static struct gtsc_tasks tasks;
+static struct gtsc_calls calls;
 
 static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -56,7 +32,7 @@ static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 	struct call *call;
 	int bit;
 
-	if (!gtsc_has_current(&tasks))
+	if (!gtsc_records_current(&calls))
 		return;
 	/* The clock may be read by a function that is traced, too. Disables preemption. */
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
@@ -64,14 +40,14 @@ static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 		return;
 
 	/* RCU need not watch: the channel stops when arm(false) has returned */
-	if (gtsc_reserve_record(channel, &record, CALL_LEN)) {
+	if (gtsc_reserve_record(calls.channel, &record, CALL_LEN)) {
 		call = record.data;
 		call->ip = ip;
 		call->parent_ip = parent_ip;
 		call->pid = current->pid;
 		/* It may change meanwhile */
 		memcpy(call->comm, current->comm, TASK_COMM_LEN);
-		gtsc_end_record(channel, &record);
+		gtsc_end_record(calls.channel, &record);
 	}
 	ftrace_test_recursion_unlock(bit);
 }
@@ -87,44 +63,24 @@ static int arm(bool on, void *unused)
 	return on ? register_ftrace_function(&ops) : unregister_ftrace_function(&ops);
 }
 
-static int start(void)
-{
-	gtsc_set_switch(channel, arm, NULL);
+static struct gtsc_calls calls = {
+	.name	= "functions",
+	.ops	= &ops,
+	.arm	= arm,
+	.nr_sub	= GTSC_CALLS_NR_SUB,
+};
 
-	return gtsc_set_format(channel, "ksym ip; ksym parent_ip; s32 pid; char comm[16]") ?:
-	       gtsc_set_functions(&ops, functions) ?:
-	       gtsc_init_tasks(&tasks, pid, except) ?: gtsc_start(channel);
-}
-
-static void end(void)
-{
-	gtsc_cleanup(channel);
-	gtsc_free_tasks(&tasks);
-	ftrace_free_filter(&ops);
-}
+GTSC_CALLS_PARAMETERS(calls);
 
 static int __init gtsc_functions_init(void)
 {
-	int ret;
-
-	channel = gtsc_setup("gtsc", "functions", GTSC_CALLS_SUB_SIZE, nr_sub,
-			     GTSC_HEADER | (flight ? GTSC_FLIGHT : 0));
-	if (IS_ERR(channel))
-		return PTR_ERR(channel);
-
-	ret = start();
-	if (ret) {
-		pr_err("cannot trace %s: %d\n", functions ?: "functions", ret);
-		end();
-	}
-
-	return ret;
+	return gtsc_start_calls(&calls, "ksym ip; ksym parent_ip; s32 pid; char comm[16]");
 }
 module_init(gtsc_functions_init);
 
 static void __exit gtsc_functions_exit(void)
 {
-	end();
+	gtsc_end_calls(&calls);
 }
 module_exit(gtsc_functions_exit);
 

@@ -8,7 +8,6 @@
 
 #include <linux/cleanup.h>
 #include <linux/cpu.h>
-#include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>

@@ -8,9 +8,7 @@
  */
 
 #include <linux/align.h>
-#include <linux/err.h>
 #include <linux/list.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 

@@ -26,7 +26,7 @@ noinline void gtsc_wake_reader(struct gtsc_channel *ch, struct gtsc_buffer *b)
 	irq_work_queue(&this_cpu_ptr(ch->cpu)->wake);
 }
 EXPORT_SYMBOL_GPL(gtsc_wake_reader);
-/* For gtsc_functions.ko, as gtsc_refuse() */
+/* For gtsc_functions.ko and gtsc_graph.ko, as gtsc_refuse() */
 EXPORT_SYMBOL_GPL(gtsc_reserve_next);
 
 /* Count a record that has been refused before it was given space */
