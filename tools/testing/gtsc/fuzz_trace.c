@@ -190,12 +190,12 @@ static void put_metadata(struct text *text, const struct metadata *m, bool ctf2)
 /* The functions of the records in @meta, as at the end of a recording */
 static void add_names(const struct text *packets, unsigned int channel)
 {
-	struct addresses addresses = { };
+	struct map addresses = { };
 
 	write_stream(packets);
 	add_addresses_of_file(&addresses, &meta.channels[channel].fields, stream_fd);
 	find_names(&meta, &addresses);
-	free(addresses.slots);
+	map_free(&addresses);
 }
 
 static void forget_names(void)

@@ -8,14 +8,12 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <getopt.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "calls.h"
+#include "command.h"
 #include "report.h"
 
 /* Sub-buffers for each CPU: enough for a burst of calls, until the reader has its turn */
@@ -45,7 +43,7 @@ static const struct provider graph = {
 
 struct options {
 	const struct provider	*provider;
-	char			**patterns;	/* NULL behind the last one */
+	const char		**patterns;	/* NULL behind the last one */
 	const char		*output;	/* NULL: show the calls */
 	double			seconds;	/* 0: until a signal, or the task ends */
 	bool			quiet, flight, retval;
@@ -81,7 +79,7 @@ static int complain_of_module(const struct options *o, const char *said)
 {
 	bool told = false;
 
-	for (char **p = o->patterns; *p; p++) {
+	for (const char **p = o->patterns; *p; p++) {
 		if (has_function(*p))
 			continue;
 		complain("%s: no such function, or none that can be traced", *p);
@@ -100,14 +98,12 @@ static int complain_of_module(const struct options *o, const char *said)
 }
 
 /* The patterns in one parameter, with commas between them; none: all functions */
-static char *make_parameter(char **patterns)
+static char *make_parameter(const char **patterns)
 {
 	char *text = NULL, *longer;
 
 	for (; *patterns; patterns++) {
-		if (asprintf(&longer, "%s%s%s", text ?: "functions=", text ? "," : "",
-			     *patterns) < 0)
-			exit(1);
+		longer = must_printf("%s%s%s", text ?: "functions=", text ? "," : "", *patterns);
 		free(text);
 		text = longer;
 	}
@@ -144,20 +140,6 @@ static void remove_module(void)
 		complain("the module %s cannot be removed: %s", module, strerror(errno));
 }
 
-/* One string for modprobe; ends the program if there is no memory */
-static __attribute__((format(printf, 1, 2))) char *parameter(const char *fmt, ...)
-{
-	char *text;
-	va_list args;
-	int len;
-
-	va_start(args, fmt);
-	len = vasprintf(&text, fmt, args);
-	va_end(args);
-
-	return must(len < 0 ? NULL : text);
-}
-
 static int load_module(const struct options *o)
 {
 	char *argv[10] = { "modprobe", (char *)o->provider->module }, said[1024];
@@ -176,12 +158,12 @@ static int load_module(const struct options *o)
 		return -E2BIG;
 	}
 
-	argv[nr++] = parameter("nr_sub=%u", NR_SUB);
-	argv[nr++] = parameter("flight=%d", o->flight);
-	argv[nr++] = parameter("pid=%d", o->pid);
-	argv[nr++] = parameter("except=%d", getpid());
+	argv[nr++] = must_printf("nr_sub=%u", NR_SUB);
+	argv[nr++] = must_printf("flight=%d", o->flight);
+	argv[nr++] = must_printf("pid=%d", o->pid);
+	argv[nr++] = must_printf("except=%d", getpid());
 	if (o->retval)
-		argv[nr++] = parameter("retval=1");
+		argv[nr++] = must_printf("retval=1");
 	if (patterns)
 		argv[nr++] = patterns;
 	status = run_modprobe(argv, said, sizeof(said));
@@ -320,14 +302,13 @@ static int parse_options(int argc, char **argv, struct options *o, const char *s
 			 const struct option *long_options)
 {
 	int opt, nr = 0, ret = 0;
-	const char *pattern;
 
 	o->patterns = must(calloc(argc, sizeof(*o->patterns)));
 	while (!ret && (opt = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
 		switch (opt) {
 		case 'f':
-			ret = parse_text("-f", optarg, "a pattern of functions", &pattern);
-			o->patterns[nr++] = optarg;
+			ret = parse_text("-f", optarg, "a pattern of functions",
+					 &o->patterns[nr++]);
 			break;
 		case 'd':
 			ret = parse_seconds(optarg, &o->seconds);

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "calls.h"
+#include "command.h"
 
-/* What the shell returns for a command that it cannot run */
+/* As the shell has it; only gtsc sees it, which returns 1 then */
 #define CANNOT_RUN	127
 
 static struct {
@@ -110,8 +110,8 @@ static void run_command(char **argv, int go, int error)
 		_exit(CANNOT_RUN);
 	execvp(argv[0], argv);
 	number = errno;
-	if (write(error, &number, sizeof(number)) < 0)
-		_exit(CANNOT_RUN);
+	/* If it cannot be written, the parent sees an end of file */
+	(void)!write(error, &number, sizeof(number));
 	_exit(CANNOT_RUN);
 }
 

@@ -21,7 +21,7 @@ struct ctf {
 	struct output	output;
 	struct metadata	meta;
 	/* Of the streams that were closed */
-	struct addresses addresses;
+	struct map	addresses;
 	/* Packets of different threads do not mix in the standard output */
 	pthread_mutex_t	lock;
 };
@@ -430,6 +430,6 @@ void ctf_close(struct ctf *ctf)
 	if (ctf->has_dir)
 		output_close(&ctf->output);
 	free(ctf->meta.symbols);
-	free(ctf->addresses.slots);
+	map_free(&ctf->addresses);
 	free(ctf);
 }

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "gtsc.h"
+#include "map.h"
 
 #define CTF_MAGIC		0xc1fc1fc1U
 #define CTF_METADATA_MAGIC	0x75d11d57U
@@ -90,13 +91,8 @@ int write_metadata(FILE *out, const struct metadata *m, bool ctf2);
 int parse_metadata(char *text, struct metadata *m);
 bool is_our_metadata(FILE *f);
 
-/* Addresses that occur in the records of a trace, each of them once */
-struct addresses {
-	uint64_t	*slots;		/* a hash table; 0: free */
-	size_t		room, nr;
-};
-
-int add_addresses_of_file(struct addresses *a, const struct fields *fields, int fd);
-void find_names(struct metadata *m, const struct addresses *a);
+/* @a: the addresses that occur in the records of a trace are its keys */
+int add_addresses_of_file(struct map *a, const struct fields *fields, int fd);
+void find_names(struct metadata *m, const struct map *a);
 
 #endif /* GTSC_CTF_H */

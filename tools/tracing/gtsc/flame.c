@@ -12,9 +12,8 @@
 
 #include "report.h"
 
-#define WIDTH		1200
 #define MARGIN		10
-#define GRAPH_WIDTH	(WIDTH - 2 * MARGIN)
+#define WIDTH		(FLAME_WIDTH + 2 * MARGIN)
 #define TOP		72		/* above the graph: title, search, a line about a frame */
 #define SEARCH_WIDTH	220
 #define LEVEL		19		/* height of a level, */
@@ -189,7 +188,7 @@ static void put_box(const struct drawing *d, const struct box *box)
 /* Pixels of a time, in a graph that has some */
 static double pixels(const struct drawing *d, uint64_t ns)
 {
-	return (double)ns / d->all * GRAPH_WIDTH;
+	return (double)ns / d->all * FLAME_WIDTH;
 }
 
 /* Where the boxes of a level go on */
@@ -291,8 +290,8 @@ static void draw_task(struct drawing *d, const struct task *task, struct cursor 
 
 static void draw_all(struct drawing *d)
 {
-	struct cursor cursor = { MARGIN, MARGIN + GRAPH_WIDTH };
-	struct box box = { .name = "all", .kind = "all", .x = MARGIN, .width = GRAPH_WIDTH };
+	struct cursor cursor = { MARGIN, MARGIN + FLAME_WIDTH };
+	struct box box = { .name = "all", .kind = "all", .x = MARGIN, .width = FLAME_WIDTH };
 	struct times times;
 
 	for (uint32_t i = 0; i < d->calls->nr_tasks; i++) {
@@ -354,7 +353,7 @@ void show_flame(struct calls *calls, const struct flame *flame, FILE *out)
 {
 	struct drawing d = {
 		.calls = calls, .flame = flame, .out = out,
-		.minimum = flame->minimum / 100 * GRAPH_WIDTH,
+		.minimum = flame->minimum / 100 * FLAME_WIDTH,
 	};
 
 	join_by(calls, flame->by);

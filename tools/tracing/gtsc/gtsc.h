@@ -127,6 +127,8 @@ struct wall_clock {
 	int64_t		offset, end_offset;	/* nanoseconds to add to them */
 };
 
+#define SECOND		1000000000ULL	/* nanoseconds */
+
 uint64_t now_ns(void);
 void begin_wall_clock(struct wall_clock *clock);
 void end_wall_clock(struct wall_clock *clock);
@@ -206,6 +208,7 @@ int check_output(FILE *out);
 int cmd_functions(int argc, char **argv);
 int cmd_graph(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 bool traced_task_ended(void);
 void restore_file_limit(void);
 
@@ -247,6 +250,7 @@ struct symbol {
 };
 
 void load_kallsyms(FILE *f);
+int load_kallsyms_file(const char *name);
 void load_symbol(uint64_t start, uint64_t end, const char *name);
 void load_symbols_end(void);
 void forget_symbols(void);
@@ -261,5 +265,6 @@ void escape(char *to, size_t size, const char *from);
 size_t utf8_size(const void *p, size_t len);
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void *must(void *p);
+char *must_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* GTSC_H */

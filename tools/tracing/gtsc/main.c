@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "gtsc.h"
 
 static struct channel *channels;
 
@@ -322,7 +322,6 @@ static int cmd_print(int argc, char **argv)
 {
 	static const struct option long_options[] = { { "follow", no_argument, NULL, 'F' }, { } };
 	bool follow = false;
-	FILE *kallsyms;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "f:k:w", long_options, NULL)) != -1) {
@@ -334,10 +333,8 @@ static int cmd_print(int argc, char **argv)
 			complain("-f %s: no such format", optarg);
 			return 2;
 		case 'k':
-			kallsyms = fopen(optarg, "re");
-			if (!kallsyms)
-				return !!complain_of(optarg, -errno);
-			load_kallsyms(kallsyms);
+			if (load_kallsyms_file(optarg))
+				return 1;
 			break;
 		case 'w':
 			print_wall_clock = true;
@@ -352,12 +349,7 @@ static int cmd_print(int argc, char **argv)
 	if (optind == argc)
 		return bad_usage(argv[0]);
 
-	return print_what(argv + optind, follow) ?: check_output(stdout);
-}
-
-static int cmd_report(int argc, char **argv)
-{
-	return report(argc, argv) ?: check_output(stdout);
+	return print_what(argv + optind, follow);
 }
 
 /* Lines without what each of them begins with, "usage: " or blanks */

@@ -12,47 +12,16 @@
 
 #include "ctf.h"
 
-/* No kernel has so many calls. A field with more than that has no addresses of functions. */
+/* Of all fields of a trace. The functions of further addresses get no names. */
 #define MAX_ADDRESSES	(1U << 20)
 
-static size_t slot_of(const struct addresses *a, uint64_t address)
+static void add_address(struct map *addresses, uint64_t address)
 {
-	size_t mask = a->room - 1, i = (address * 0x9e3779b97f4a7c15ULL) >> 32 & mask;
-
-	while (a->slots[i] && a->slots[i] != address)
-		i = (i + 1) & mask;
-
-	return i;
+	if (address && map_find(addresses, address) == MAP_FREE && addresses->nr < MAX_ADDRESSES)
+		map_add(addresses, address, 0);
 }
 
-/* At most half of the slots are in use */
-static void make_room(struct addresses *a)
-{
-	struct addresses bigger = { .room = a->room ? a->room * 2 : 4096, .nr = a->nr };
-
-	if (a->nr * 2 < a->room)
-		return;
-	bigger.slots = must(calloc(bigger.room, sizeof(*bigger.slots)));
-	for (size_t i = 0; i < a->room; i++) {
-		if (a->slots[i])
-			bigger.slots[slot_of(&bigger, a->slots[i])] = a->slots[i];
-	}
-	free(a->slots);
-	*a = bigger;
-}
-
-static void add_address(struct addresses *a, uint64_t address)
-{
-	size_t i = slot_of(a, address);
-
-	if (!address || a->slots[i] == address || a->nr == MAX_ADDRESSES)
-		return;
-	a->slots[i] = address;
-	a->nr++;
-	make_room(a);
-}
-
-static void add_record(struct addresses *a, const struct fields *fields, const uint8_t *p)
+static void add_record(struct map *a, const struct fields *fields, const uint8_t *p)
 {
 	for (unsigned int i = 0; i < fields->nr; i++) {
 		const struct field *f = &fields->list[i];
@@ -69,7 +38,7 @@ static void add_record(struct addresses *a, const struct fields *fields, const u
 }
 
 /* A record of the type CTF_EVENT_RECORD has all fields; one of another type has none */
-static void add_packet(struct addresses *a, const struct fields *fields, const uint8_t *p,
+static void add_packet(struct map *a, const struct fields *fields, const uint8_t *p,
 		       size_t len)
 {
 	struct gtsc_record_header h;
@@ -88,7 +57,7 @@ static void add_packet(struct addresses *a, const struct fields *fields, const u
 	}
 }
 
-static void add_packets(struct addresses *a, const struct fields *fields, const uint8_t *p,
+static void add_packets(struct map *a, const struct fields *fields, const uint8_t *p,
 			size_t left)
 {
 	struct ctf_packet packet;
@@ -114,7 +83,7 @@ static void add_packets(struct addresses *a, const struct fields *fields, const 
  *
  * Return: 0, or a negative errno.
  */
-int add_addresses_of_file(struct addresses *a, const struct fields *fields, int fd)
+int add_addresses_of_file(struct map *a, const struct fields *fields, int fd)
 {
 	struct stat st;
 	void *map;
@@ -127,7 +96,6 @@ int add_addresses_of_file(struct addresses *a, const struct fields *fields, int 
 	if (map == MAP_FAILED)
 		return -errno;
 	madvise(map, st.st_size, MADV_SEQUENTIAL);
-	make_room(a);
 	add_packets(a, fields, map, st.st_size);
 	munmap(map, st.st_size);
 
@@ -160,7 +128,7 @@ static size_t remove_equal(const struct symbol **symbols, size_t nr)
  * @m: gets them, each of them once
  * @a: the addresses
  */
-void find_names(struct metadata *m, const struct addresses *a)
+void find_names(struct metadata *m, const struct map *a)
 {
 	size_t nr = 0;
 
@@ -168,7 +136,9 @@ void find_names(struct metadata *m, const struct addresses *a)
 		return;
 	m->symbols = must(calloc(a->nr, sizeof(*m->symbols)));
 	for (size_t i = 0; i < a->room; i++) {
-		const struct symbol *symbol = a->slots[i] ? find_symbol(a->slots[i]) : NULL;
+		const struct map_entry *entry = &a->entries[i];
+		const struct symbol *symbol = entry->number == MAP_FREE ? NULL :
+					      find_symbol(entry->key);
 
 		if (symbol)
 			m->symbols[nr++] = symbol;

@@ -10,11 +10,10 @@
 
 #include "report.h"
 
-#define SECOND		1000000000ULL
 /* The clock is looked at once for so many records */
 #define CLOCK_RECORDS	4096
 /* A box of a flame graph that has less than a tenth of a pixel */
-#define MINIMUM		(100 * 0.1 / 1180)
+#define MINIMUM		(100 * 0.1 / FLAME_WIDTH)
 
 enum output {
 	OUT_TABLE, OUT_FOLDED, OUT_FLAME, OUT_PERFETTO,
@@ -265,25 +264,20 @@ static int parse_options(int argc, char **argv, struct report_options *options)
 }
 
 /**
- * report - tell where the time of functions went
+ * cmd_report - tell where the time of functions went
  * @argc: the number of arguments
  * @argv: the arguments, as main() gets them
  *
  * Return: the exit status; 2 for wrong usage, after a message.
  */
-int report(int argc, char **argv)
+int cmd_report(int argc, char **argv)
 {
 	struct report_options options = { .by = -1, .sort = -1, .minimum = -1 };
-	FILE *kallsyms;
 
 	if (parse_options(argc, argv, &options))
 		return 2;
-	if (options.kallsyms) {
-		kallsyms = fopen(options.kallsyms, "re");
-		if (!kallsyms)
-			return !!complain_of(options.kallsyms, -errno);
-		load_kallsyms(kallsyms);
-	}
+	if (options.kallsyms && load_kallsyms_file(options.kallsyms))
+		return 1;
 
 	return options.output == OUT_PERFETTO ? report_events(&options) : report_calls(&options);
 }

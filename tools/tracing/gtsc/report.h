@@ -52,6 +52,9 @@ struct flame {
 	const char	*title;
 };
 
+/* Pixels of the widest box */
+#define FLAME_WIDTH	1180
+
 /* Elements of SVG */
 extern const char flame_style[], flame_script[];
 
@@ -91,9 +94,5 @@ void top_start(struct top *top);
 bool top_take(const struct item *item, void *top);
 bool top_pause(void *top);
 void top_end(struct top *top);
-
-/* Report */
-
-int report(int argc, char **argv);
 
 #endif /* GTSC_REPORT_H */

@@ -3,6 +3,7 @@
  * gtsc: the names of functions, by address: those that a recorded trace has, or those of the
  * running kernel.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,18 @@ void load_kallsyms(FILE *f)
 		return;
 	sort();
 	set_ends();
+}
+
+/* The same. Returns 0, or a negative errno after a message. */
+int load_kallsyms_file(const char *name)
+{
+	FILE *f = fopen(name, "re");
+
+	if (!f)
+		return complain_of(name, -errno);
+	load_kallsyms(f);
+
+	return 0;
 }
 
 /**

@@ -86,15 +86,11 @@ static void free_rows(struct rows *rows)
 /* Of a function, or of a function and its caller */
 static char *make_name(const struct calls *calls, uint32_t function, uint32_t caller)
 {
-	char *name;
-
 	if (caller == NO_FUNCTION)
 		return must(strdup(calls->functions[function].name));
-	if (asprintf(&name, "%s <- %s", calls->functions[function].name,
-		     calls->functions[caller].name) < 0)
-		name = NULL;
 
-	return must(name);
+	return must_printf("%s <- %s", calls->functions[function].name,
+			   calls->functions[caller].name);
 }
 
 /* The row of the last frame of @walk */

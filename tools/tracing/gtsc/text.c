@@ -107,21 +107,28 @@ size_t utf8_size(const void *p, size_t len)
 	return size;
 }
 
+/* Returns NULL if there is no memory */
+static __attribute__((format(printf, 1, 0))) char *format_text(const char *fmt, va_list args)
+{
+	char *text;
+
+	return vasprintf(&text, fmt, args) < 0 ? NULL : text;
+}
+
 /* A line on the standard error, after the name of the program */
 void complain(const char *fmt, ...)
 {
 	char *text;
 	va_list args;
-	int len;
 
 	va_start(args, fmt);
-	len = vasprintf(&text, fmt, args);
+	text = format_text(fmt, args);
 	va_end(args);
-	if (len < 0)
+	if (!text)
 		return;
 	flockfile(stderr);
 	fputs("gtsc: ", stderr);
-	put_escaped(text, len, stderr);
+	put_escaped(text, strlen(text), stderr);
 	fputc('\n', stderr);
 	funlockfile(stderr);
 	free(text);
@@ -136,4 +143,17 @@ void *must(void *p)
 	}
 
 	return p;
+}
+
+/* A string of its own; ends the program if there was no memory for it */
+char *must_printf(const char *fmt, ...)
+{
+	char *text;
+	va_list args;
+
+	va_start(args, fmt);
+	text = format_text(fmt, args);
+	va_end(args);
+
+	return must(text);
 }

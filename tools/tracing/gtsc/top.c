@@ -5,7 +5,6 @@
  */
 #include "report.h"
 
-#define SECOND		1000000000ULL
 /* Above the rows of the table, and below them, for the cursor */
 #define OTHER_LINES	4
 

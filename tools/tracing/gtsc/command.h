@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * gtsc: the task whose calls are traced: the command that gtsc runs, or a process that is there.
+ * gtsc: programs that it runs, and the task that is traced: the command that gtsc runs, or a
+ * process that is there. gtsc.h has traced_task_ended().
  */
-#ifndef GTSC_CALLS_H
-#define GTSC_CALLS_H
+#ifndef GTSC_COMMAND_H
+#define GTSC_COMMAND_H
 
 #include <sys/types.h>
 
@@ -16,4 +17,4 @@ int start_command(void);
 int end_command(void);
 int trace_process(pid_t pid);
 
-#endif /* GTSC_CALLS_H */
+#endif /* GTSC_COMMAND_H */
