@@ -154,11 +154,15 @@ static int set_functions(struct ftrace_ops *ops, const char *patterns)
 
 static int start(struct gtsc_calls *calls, const char *format)
 {
+	int ret = gtsc_set_format(calls->channel, format) ?:
+		  set_functions(calls->ops, calls->functions) ?: init_tasks(calls);
+
+	if (ret)
+		return ret;
+	/* From here on, the user can start the channel, too */
 	gtsc_set_switch(calls->channel, calls->arm, NULL);
 
-	return gtsc_set_format(calls->channel, format) ?:
-	       set_functions(calls->ops, calls->functions) ?:
-	       init_tasks(calls) ?: gtsc_start(calls->channel);
+	return gtsc_start(calls->channel);
 }
 
 /**

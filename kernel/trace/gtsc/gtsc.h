@@ -75,6 +75,7 @@ struct gtsc_channel {
 	char			*format;
 	int			(*fn)(bool on, void *data);
 	void			*fn_data;
+	bool			armed;		/* @fn was told of a start, and of no stop */
 	struct list_head	node;		/* in the group */
 	struct list_head	panic_node;
 

@@ -214,6 +214,23 @@ static void test_switch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, switches[false], 3);
 }
 
+/* The user starts a channel before its provider has a switch: there is nothing to switch off */
+static void test_late_switch(struct kunit *test)
+{
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
+	int switches[2] = { };
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	KUNIT_EXPECT_EQ(test, gtsc_start(trace), 0);
+	gtsc_set_switch(trace, count_switches, switches);
+	KUNIT_EXPECT_EQ(test, gtsc_stop(trace), 0);
+	KUNIT_EXPECT_EQ(test, switches[false], 0);
+	KUNIT_EXPECT_EQ(test, gtsc_start(trace), 0);
+	gtsc_cleanup(trace);
+	KUNIT_EXPECT_EQ(test, switches[true], 1);
+	KUNIT_EXPECT_EQ(test, switches[false], 1);
+}
+
 static int refuse(bool on, void *data)
 {
 	int *calls = data;
@@ -550,6 +567,7 @@ static struct kunit_case gtsc_test_cases[] = {
 	KUNIT_CASE(test_nested),
 	KUNIT_CASE(test_freeze),
 	KUNIT_CASE(test_switch),
+	KUNIT_CASE(test_late_switch),
 	KUNIT_CASE(test_refused_start),
 	KUNIT_CASE(test_format),
 	KUNIT_CASE(test_group),

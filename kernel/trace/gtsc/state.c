@@ -33,17 +33,26 @@ EXPORT_SYMBOL_IF_KUNIT(gtsc_get_state);
 /* Before the channel is started */
 static int arm(struct gtsc_channel *ch)
 {
+	int ret;
+
 	lockdep_assert_held(&gtsc_mutex);
 
-	return ch->fn ? ch->fn(true, ch->fn_data) : 0;
+	if (!ch->fn)
+		return 0;
+	ret = ch->fn(true, ch->fn_data);
+	ch->armed = !ret;
+
+	return ret;
 }
 
 static void disarm(struct gtsc_channel *ch)
 {
 	lockdep_assert_held(&gtsc_mutex);
 
-	if (ch->fn)
+	/* A user may have started the channel before there was @fn */
+	if (ch->armed && ch->fn)
 		ch->fn(false, ch->fn_data);
+	ch->armed = false;
 }
 
 static void start(struct gtsc_channel *ch)
@@ -260,7 +269,7 @@ EXPORT_SYMBOL_GPL(gtsc_freeze);
 /**
  * gtsc_set_switch - have the provider told when its channel starts and stops
  * @ch: the channel
- * @fn: called with true before a start, and with false before a stop, also if the user
+ * @fn: called with true before a start, and with false before the next stop, also if the user
  *	starts or stops the channel, or it ends while it is running; NULL: none. If it returns a
  *	negative errno for a start, the channel is not started.
  * @data: for @fn
