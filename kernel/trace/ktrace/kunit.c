@@ -261,9 +261,8 @@ static notrace void ktrace_test_return(struct ftrace_graph_ret *trace, struct fg
 static void start_graph(struct kunit *test)
 {
 	memset(&graph, 0, sizeof(graph));
-	/* Linux 6.12 does not pass the registers */
-	graph.ops.entryfunc = (void *)ktrace_test_entry;
-	graph.ops.retfunc = (void *)ktrace_test_return;
+	graph.ops.entryfunc = ktrace_test_entry;
+	graph.ops.retfunc = ktrace_test_return;
 	graph.used = true;
 	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&graph.ops.ops, traced, 0, 1));
 	KUNIT_ASSERT_EQ(test, 0, register_ftrace_graph(&graph.ops));
