@@ -29,6 +29,8 @@ struct trace_array;
  * @entry: index of the entry that the call site calls, 0 for none
  * @filter_ids: mask of the IDs of tracers whose filter selects the function
  * @notrace_ids: the same for their notrace lists
+ *
+ * Written with ftrace_lock held.
  */
 struct ftrace_mux_rec {
 	u16			entry;
@@ -43,6 +45,9 @@ struct ftrace_mux_rec {
  * @mod_trace: filters of its own for modules that are not loaded yet
  * @mod_notrace: the same for its notrace list
  * @own: the filter is not empty, and is kept when the tracer is unregistered
+ *
+ * @ops is set once. The rest changes with ftrace_lock held, and while a filter file is at work or
+ * a module is loaded also ftrace_mux_files_mutex.
  */
 struct ftrace_mux_filter {
 	struct ftrace_ops	*ops;
@@ -64,8 +69,9 @@ struct ftrace_mux_time {
 /**
  * struct ftrace_mux_usage - how often a tracer was called
  * @calls: number of calls
- * @time: how long they took, if that was measured; for a graph tracer, at the entry of functions
- * @return_cycles: how long the calls of a graph tracer at the return of functions took
+ * @time: how long they took, if that was measured; for a graph tracer, those when a function is
+ *	called
+ * @return_cycles: how long the calls of a graph tracer took when functions returned
  */
 struct ftrace_mux_usage {
 	u64			calls;
@@ -77,14 +83,16 @@ struct ftrace_mux_usage {
  * struct ftrace_mux_tracer - data of the multiplexer in a struct ftrace_ops
  * @node: link in the list of registered tracers, in order of registration
  * @tr: trace instance whose files show the tracer, NULL for the top instance
- * @filter: if it follows the filter of the function tracer, else NULL
+ * @filter: set for the profiler only, whether or not it has a filter of its own now, see
+ *	ftrace_mux_is_profiler()
  * @seq: number of this registration, never used twice; 0 if not registered
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
  * @usage: how often it was called by combinations that have been freed, since calls are counted or
  *	it was registered, see stat.c
  * @since: when it was registered, in ns; 0 if calls were not counted then
- * @returns: the cycles of fgraph_read_ret_time() when the above began, for a graph tracer
+ * @returns: for a graph tracer, the cycles of fgraph_read_ret_time() when the measurement of its
+ *	calls at returns began
  * @checked_cycles: ftrace_mux_stat_cycles() when limit.c looked the last time
  * @missed: how many calls it has missed since it was registered, see ftrace_missed(); for a graph
  *	tracer: how many all of them had missed then
@@ -94,7 +102,7 @@ struct ftrace_mux_usage {
  * @held: keep @is_default and @chosen while the tracer is unregistered, see
  *	ftrace_mux_hold_default()
  * @waits_later: see ftrace_mux_wait_later()
- * @uncounted: some of its calls were not counted, see stat.c
+ * @incomplete: @usage is: some of its calls were not counted, see stat.c
  *
  * Protected by ftrace_lock, but for @missed. @tr and @waits_later are also set before the tracer is
  * registered, without the lock.
@@ -116,7 +124,7 @@ struct ftrace_mux_tracer {
 	bool			chosen : 1;
 	bool			held : 1;
 	bool			waits_later : 1;
-	bool			uncounted : 1;
+	bool			incomplete : 1;
 };
 
 /**

@@ -21,8 +21,9 @@
  * lookups by address from any context; @calls, @timed, @count and @graph_set do not.
  *
  * Entries and calls are changed between arch_ftrace_mux_begin() and arch_ftrace_mux_end(),
- * entries in the order of their indexes. A processor that sees a store which the caller orders
- * after arch_ftrace_mux_end(), by smp_wmb() or a release, sees the changes.
+ * entries in the order of their indexes, so that an architecture that collects the changes
+ * (smp_text_poke_batch_add()) has to sort nothing. A processor that sees a store which the caller
+ * orders after arch_ftrace_mux_end(), by smp_wmb() or a release, sees the changes.
  *
  * ftrace_lock is held in all functions here.
  */
@@ -68,8 +69,7 @@ struct seq_file;
  * @only_graph: the graph tracer, if there was only one
  * @generation: ftrace_mux_stat_generation() when it was made
  * @regs: one of the tracers has FTRACE_OPS_FL_SAVE_REGS, so that callbacks get a full pt_regs
- * @abandoned: an entry has left it since the last search for unused combinations (quiesce.c)
- *	started
+ * @entry_left: an entry has left it since the last sweep (quiesce.c) started
  * @nr: number of tracers
  * @ops: the tracers, in the order of struct ftrace_mux_set
  *
@@ -91,7 +91,7 @@ struct ftrace_mux_combo {
 	const struct ftrace_ops	*only_graph;
 	unsigned int		generation;
 	bool			regs;
-	bool			abandoned;
+	bool			entry_left;
 	unsigned int		nr;
 	struct ftrace_ops	*ops[] __counted_by(nr);
 };
@@ -105,7 +105,10 @@ void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_comb
 bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops,
 				unsigned int index);
 
-/* Called when the tracer that had this ID is in no combination: forget what is kept for the ID */
+/*
+ * Called when no task can call the tracer that had this ID: forget what is kept for the ID. Unused
+ * combinations with this tracer may still exist.
+ */
 void arch_ftrace_mux_free_id(unsigned int id);
 
 /* Entries */

@@ -148,8 +148,8 @@ bool ftrace_mux_entry_regs(unsigned int index)
 /**
  * arch_ftrace_mux_begin - start a batch of changes of entries and calls
  *
- * Each change is one store. The caller executes smp_wmb() after it, before it stores what leads to
- * the entry.
+ * Each change is one store. Before the architecture stores what leads a call site to an entry, it
+ * executes smp_wmb().
  *
  * Context: ftrace_lock held.
  */

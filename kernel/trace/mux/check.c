@@ -89,9 +89,9 @@ void ftrace_mux_check_recs(void)
 	}
 
 	for_each_ftrace_mux_entry(entry, pos) {
-		WARN_ONCE(entry->plan.functions != entry->users,
+		WARN_ONCE(entry->plan.functions != entry->functions,
 			  "entry %u has %u call sites, not %u\n", entry->index,
-			  entry->plan.functions, entry->users);
+			  entry->plan.functions, entry->functions);
 		entry->plan.functions = 0;
 	}
 }

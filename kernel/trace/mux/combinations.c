@@ -80,7 +80,9 @@ static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int 
  * @combo: the combination
  * @set: the set
  *
- * Graph tracers are compared by their indexes: @combo must be in the table.
+ * Graph tracers are compared by their indexes: @combo must be in the table, or in an update with
+ * an entry. If graph tracers have changed, the update checks all records, and does not compare the
+ * combinations of entries.
  *
  * Context: ftrace_lock held.
  *
@@ -103,7 +105,8 @@ static u32 set_hash(const struct ftrace_mux_set *set)
  * ftrace_mux_combo_find - the combination of a set of tracers, if there is one
  * @set: the tracers
  *
- * Combinations of an earlier generation, which count or do not, are not found: see stat.c.
+ * Combinations of an earlier generation are not found: they may count in a mode that does not, or
+ * not count in one that does, see stat.c.
  *
  * Context: ftrace_lock held.
  *
@@ -200,14 +203,14 @@ static struct ftrace_mux_combo *create_combo(const struct ftrace_mux_set *set)
 }
 
 /**
- * ftrace_mux_combo_get - the combination of a set of tracers
+ * ftrace_mux_combo_find_or_create - the combination of a set of tracers, which may be new
  * @set: the tracers, at least one
  *
  * Context: process context, may sleep; ftrace_lock held.
  *
  * Return: the combination, NULL if there is no memory for it.
  */
-struct ftrace_mux_combo *ftrace_mux_combo_get(const struct ftrace_mux_set *set)
+struct ftrace_mux_combo *ftrace_mux_combo_find_or_create(const struct ftrace_mux_set *set)
 {
 	struct ftrace_mux_combo *combo = ftrace_mux_combo_find(set);
 
@@ -222,13 +225,13 @@ struct ftrace_mux_combo *ftrace_mux_combo_get(const struct ftrace_mux_set *set)
 }
 
 /**
- * ftrace_mux_combo_set - the tracers of a combination
+ * ftrace_mux_combo_to_set - copy the tracers of a combination to a set
  * @combo: the combination, in use
  * @set: filled in with its tracers
  *
  * Context: ftrace_lock held.
  */
-void ftrace_mux_combo_set(const struct ftrace_mux_combo *combo, struct ftrace_mux_set *set)
+void ftrace_mux_combo_to_set(const struct ftrace_mux_combo *combo, struct ftrace_mux_set *set)
 {
 	set->graph = combo->graph;
 	set->nr = combo->nr;
@@ -274,7 +277,8 @@ bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
 }
 
 /**
- * ftrace_mux_combo_calls - whether functions with a combination call a tracer now
+ * ftrace_mux_combo_reaches - whether functions with a combination call a tracer now, itself or
+ *	through the ops that graph tracers share
  * @combo: the combination, which functions have
  * @ops: the tracer, registered
  *
@@ -284,7 +288,7 @@ bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
  *
  * Return: true if they do.
  */
-bool ftrace_mux_combo_calls(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
+bool ftrace_mux_combo_reaches(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
 {
 	if (combo->graph || !(ops->flags & FTRACE_OPS_FL_SUBOP))
 		return ftrace_mux_combo_has(combo, ops);
@@ -294,22 +298,22 @@ bool ftrace_mux_combo_calls(const struct ftrace_mux_combo *combo, const struct f
 }
 
 /**
- * ftrace_mux_combo_users - how many functions have a combination
+ * ftrace_mux_combo_functions - how many functions have a combination
  * @combo: the combination
  *
  * Context: ftrace_lock held.
  *
  * Return: their number.
  */
-unsigned long ftrace_mux_combo_users(const struct ftrace_mux_combo *combo)
+unsigned long ftrace_mux_combo_functions(const struct ftrace_mux_combo *combo)
 {
 	struct ftrace_mux_entry *entry;
-	unsigned long users = 0;
+	unsigned long functions = 0;
 
 	list_for_each_entry(entry, &combo->entries, node)
-		users += entry->users;
+		functions += entry->functions;
 
-	return users;
+	return functions;
 }
 
 static void set_call(struct ftrace_mux_combo *combo, unsigned int n, ftrace_func_t func)
@@ -323,19 +327,8 @@ static void set_call(struct ftrace_mux_combo *combo, unsigned int n, ftrace_func
 	arch_ftrace_mux_set_call(combo, n);
 }
 
-/**
- * ftrace_mux_combo_set_calls - change the calls of a tracer in all combinations
- * @ops: the tracer
- * @silent: whether they are to call ftrace_stub(). If not, they call what they would
- *	call if they were made now: the function of @ops may have changed.
- *
- * A tracer that could not be unregistered because ftrace has failed is silenced. Call
- * sites and entries stay as they are. A task may still be in its function until a grace
- * period of both flavors of Tasks RCU has passed. Then it may be freed.
- *
- * Context: process context, may sleep; ftrace_lock held.
- */
-void ftrace_mux_combo_set_calls(struct ftrace_ops *ops, bool silent)
+/* Have @ops called by its function, or ftrace_stub() called instead, in all combinations */
+static void set_calls(struct ftrace_ops *ops, bool silent)
 {
 	struct ftrace_mux_combo *combo;
 
@@ -349,6 +342,31 @@ void ftrace_mux_combo_set_calls(struct ftrace_ops *ops, bool silent)
 		}
 	}
 	arch_ftrace_mux_end();
+}
+
+/**
+ * ftrace_mux_combo_update_calls - follow a change of the function of a tracer
+ * @ops: the tracer
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ */
+void ftrace_mux_combo_update_calls(struct ftrace_ops *ops)
+{
+	set_calls(ops, false);
+}
+
+/**
+ * ftrace_mux_combo_silence - have ftrace_stub() called instead of a tracer
+ * @ops: a tracer that could not be unregistered because ftrace is dead
+ *
+ * Call sites and entries stay as they are. A task may still be in the function of @ops until a
+ * grace period of both flavors of Tasks RCU has passed. @ops may be freed after that.
+ *
+ * Context: process context, may sleep; ftrace_lock held.
+ */
+void ftrace_mux_combo_silence(struct ftrace_ops *ops)
+{
+	set_calls(ops, true);
 }
 
 /**

@@ -24,8 +24,11 @@
 struct ftrace_mux_chunk *ftrace_mux_chunks[FTRACE_MUX_MAX_CHUNKS];
 static unsigned int nr_chunks;
 
-/* For the plan for functions without an entry. Nothing else of it is used. */
-struct ftrace_mux_entry ftrace_mux_no_entry;
+/*
+ * Stands for "no entry": its plan is that of all functions without an entry, its combo is always
+ * NULL.
+ */
+struct ftrace_mux_entry ftrace_mux_entryless;
 
 /* The dirty entries: how many, and one of them */
 static unsigned int nr_dirty;
@@ -145,7 +148,7 @@ void ftrace_mux_entry_move(struct ftrace_mux_entry *entry, struct ftrace_mux_com
 {
 	if (entry->combo) {
 		WARN_ON_ONCE(ARCH_FTRACE_MUX_SITE_REGS && entry->combo->regs != combo->regs);
-		entry->combo->abandoned = true;
+		entry->combo->entry_left = true;
 		list_del(&entry->node);
 	}
 	list_add_tail(&entry->node, &combo->entries);
@@ -199,7 +202,7 @@ void ftrace_mux_write_entries(void)
  */
 struct ftrace_mux_entry *ftrace_mux_entry_for(const struct ftrace_mux_set *set)
 {
-	struct ftrace_mux_combo *combo = ftrace_mux_combo_get(set);
+	struct ftrace_mux_combo *combo = ftrace_mux_combo_find_or_create(set);
 	struct ftrace_mux_entry *entry;
 
 	if (!combo)

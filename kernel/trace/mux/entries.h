@@ -10,43 +10,46 @@ struct ftrace_mux_set;
 
 /**
  * struct ftrace_mux_plan - what an update does to the functions of an entry
- * @next: the entry that the changing functions get; NULL for none
+ * @target: the entry that the changing functions get; NULL for none
  * @link: link in the list of entries with changing functions
  * @sample: the record of one of the changing functions
  * @functions: number of changing functions
- * @nr_changes: how often a tracer is added to them or removed, in all
+ * @total_changes: how often a tracer is added to them or removed, in all
  * @change_mask: which of the changes of the update they have
  * @one_by_one: no function stands for all: the tracers of each are looked up
  */
 struct ftrace_mux_plan {
-	struct ftrace_mux_entry	*next;
+	struct ftrace_mux_entry	*target;
 	struct ftrace_mux_entry	*link;
 	struct dyn_ftrace	*sample;
 	unsigned int		functions;
-	unsigned int		nr_changes;
+	unsigned int		total_changes;
 	u8			change_mask;
 	bool			one_by_one;
 };
 
 /**
  * struct ftrace_mux_entry - an entry, and the functions that have it
- * @combo: the combination that it leads to; NULL if not in use
+ * @combo: the combination that it leads to, see @dirty; NULL if not in use
  * @node: link in the entries of @combo
  * @plan: all zero, except during an update or a check (check.c)
- * @users: number of functions
+ * @functions: number of functions that have it
  * @index: its index in records, 0 for functions without an entry
- * @dirty: it still has to be led to @combo
- * @abandoned: by a call site, since the last sweep started
- * @quiescing: freed after the grace period that is going on, unless a call site comes back
+ * @dirty: the architecture still leads it to its previous combination, until
+ *	ftrace_mux_write_entries()
+ * @site_left: a call site has left it since the last sweep started
+ * @quiescing: when the current grace period started, it had no functions, or a call site had left
+ *	it. After the grace period it is freed if it has no functions and no call site has left it
+ *	since.
  */
 struct ftrace_mux_entry {
 	struct ftrace_mux_combo	*combo;
 	struct list_head	node;
 	struct ftrace_mux_plan	plan;
-	unsigned int		users;
+	unsigned int		functions;
 	u16			index;
 	bool			dirty : 1;
-	bool			abandoned : 1;
+	bool			site_left : 1;
 	bool			quiescing : 1;
 };
 
@@ -57,7 +60,7 @@ struct ftrace_mux_chunk {
 };
 
 extern struct ftrace_mux_chunk *ftrace_mux_chunks[FTRACE_MUX_MAX_CHUNKS];
-extern struct ftrace_mux_entry ftrace_mux_no_entry;
+extern struct ftrace_mux_entry ftrace_mux_entryless;
 
 static inline struct ftrace_mux_entry *ftrace_mux_entry_at(unsigned int index)
 {
@@ -69,7 +72,7 @@ static inline struct ftrace_mux_entry *ftrace_mux_entry_at(unsigned int index)
 static __always_inline struct ftrace_mux_entry *
 ftrace_mux_rec_entry(const struct dyn_ftrace *rec)
 {
-	return rec->mux.entry ? ftrace_mux_entry_at(rec->mux.entry) : &ftrace_mux_no_entry;
+	return rec->mux.entry ? ftrace_mux_entry_at(rec->mux.entry) : &ftrace_mux_entryless;
 }
 
 struct ftrace_mux_entry *ftrace_mux_next_entry(unsigned int *index);

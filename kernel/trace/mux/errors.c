@@ -10,12 +10,13 @@
 #include "mux.h"
 
 static const char * const errors[] = {
-	[FTRACE_MUX_NO_NAME]	= "Name of a function tracer expected",
-	[FTRACE_MUX_NUL]	= "Name contains a NUL character",
-	[FTRACE_MUX_TOO_LONG]	= "Name is too long",
-	[FTRACE_MUX_UNKNOWN]	= "No function tracer of this name is registered",
-	[FTRACE_MUX_KERNEL]	= "The filter of this function tracer belongs to the kernel",
-	[FTRACE_MUX_NO_BRACKET]	= "Name of a function tracer and ] expected",
+	[FTRACE_MUX_ERR_NO_NAME]	= "Name of a function tracer expected",
+	[FTRACE_MUX_ERR_NUL]		= "Name contains a NUL character",
+	[FTRACE_MUX_ERR_TOO_LONG]	= "Name is too long",
+	[FTRACE_MUX_ERR_UNKNOWN]	= "No function tracer of this name is registered",
+	[FTRACE_MUX_ERR_KERNEL]		=
+		"The filter of this function tracer belongs to the kernel",
+	[FTRACE_MUX_ERR_NO_BRACKET]	= "Name of a function tracer and ] expected",
 };
 
 /**
@@ -35,7 +36,7 @@ int ftrace_mux_log_error(struct trace_array *tr, const char *file, const char *c
 {
 	tracing_log_err(tr, file, cmd, (const char **)errors, error, pos);
 
-	return error == FTRACE_MUX_KERNEL ? -EPERM : -EINVAL;
+	return error == FTRACE_MUX_ERR_KERNEL ? -EPERM : -EINVAL;
 }
 
 /**
@@ -46,7 +47,7 @@ int ftrace_mux_log_error(struct trace_array *tr, const char *file, const char *c
  *
  * Context: process context; ftrace_lock held.
  *
- * Return: FTRACE_MUX_OK, or what is wrong with the name.
+ * Return: FTRACE_MUX_NO_ERROR, or what is wrong with the name.
  */
 enum ftrace_mux_error ftrace_mux_find_user(struct trace_array *tr, const char *wanted,
 					   struct ftrace_ops **found)
@@ -61,8 +62,10 @@ enum ftrace_mux_error ftrace_mux_find_user(struct trace_array *tr, const char *w
 		    strcmp(ftrace_mux_name(ops, name, sizeof(name)), wanted))
 			continue;
 		*found = ops;
-		return ops->flags & FTRACE_OPS_FL_USER ? FTRACE_MUX_OK : FTRACE_MUX_KERNEL;
+		if (!(ops->flags & FTRACE_OPS_FL_USER))
+			return FTRACE_MUX_ERR_KERNEL;
+		return FTRACE_MUX_NO_ERROR;
 	}
 
-	return FTRACE_MUX_UNKNOWN;
+	return FTRACE_MUX_ERR_UNKNOWN;
 }

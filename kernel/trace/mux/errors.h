@@ -7,13 +7,13 @@ struct ftrace_ops;
 struct trace_array;
 
 enum ftrace_mux_error {
-	FTRACE_MUX_OK,
-	FTRACE_MUX_NO_NAME,
-	FTRACE_MUX_NUL,
-	FTRACE_MUX_TOO_LONG,
-	FTRACE_MUX_UNKNOWN,
-	FTRACE_MUX_KERNEL,
-	FTRACE_MUX_NO_BRACKET,
+	FTRACE_MUX_NO_ERROR,
+	FTRACE_MUX_ERR_NO_NAME,
+	FTRACE_MUX_ERR_NUL,
+	FTRACE_MUX_ERR_TOO_LONG,
+	FTRACE_MUX_ERR_UNKNOWN,
+	FTRACE_MUX_ERR_KERNEL,
+	FTRACE_MUX_ERR_NO_BRACKET,
 };
 
 enum ftrace_mux_error ftrace_mux_find_user(struct trace_array *tr, const char *wanted,

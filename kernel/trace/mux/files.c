@@ -85,14 +85,14 @@ static int choose_default(struct trace_array *tr, char *cmd, size_t len, size_t 
 	char *name;
 
 	if (memchr(cmd, '\0', len))
-		return log_error(tr, cmd, FTRACE_MUX_NUL, strlen(cmd));
+		return log_error(tr, cmd, FTRACE_MUX_ERR_NUL, strlen(cmd));
 
 	if (len < cnt)
-		return log_error(tr, cmd, FTRACE_MUX_TOO_LONG, 0);
+		return log_error(tr, cmd, FTRACE_MUX_ERR_TOO_LONG, 0);
 
 	name = strim(cmd);
 	if (!*name)
-		return log_error(tr, cmd, FTRACE_MUX_NO_NAME, 0);
+		return log_error(tr, cmd, FTRACE_MUX_ERR_NO_NAME, 0);
 
 	scoped_guard(mutex, &ftrace_lock) {
 		if (ftrace_is_dead())
@@ -210,7 +210,10 @@ static void *sections_next(struct seq_file *m, void *v, loff_t *pos)
 	if (p)
 		return p;
 
-	/* What follows the functions is found from the start, see t_next() */
+	/*
+	 * t_next() finds module filters and triggers only if it starts with them, as seq_file makes
+	 * it do with the next read
+	 */
 	show_ftrace_seq_ops.stop(m, NULL);
 	p = show_ftrace_seq_ops.start(m, &next);
 
@@ -317,7 +320,7 @@ static int open_sections(struct trace_array *tr, int flag, struct file *file)
 
 	guard(mutex)(&ftrace_lock);
 
-	nr = ftrace_mux_count_users(tr);
+	nr = ftrace_mux_count_file_tracers(tr);
 	if (nr < 2)
 		return 1;
 
@@ -427,7 +430,7 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 /* enabled_functions */
 
 /**
- * ftrace_mux_show_caller - show what a function calls
+ * ftrace_mux_show_callee - show what the call site of a function calls
  * @m: where to
  * @rec: record of the function
  *
@@ -435,7 +438,7 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
  *
  * Return: false if it is none of the multiplexer's, and nothing was shown.
  */
-bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec)
+bool ftrace_mux_show_callee(struct seq_file *m, struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_combo *combo = ftrace_mux_rec_entry(rec)->combo;
 

@@ -3,9 +3,9 @@
  * Function tracer multiplexer: the filters that set_ftrace_filter and
  * set_ftrace_notrace show and change.
  *
- * The function tracer of an instance has a filter, which is there with and without
- * it. The profiler follows that of the function tracer until it is given one of
- * its own. Any other tracer has one of its own.
+ * The filter of the function tracer of an instance exists whether or not the tracer is
+ * registered. The profiler has that filter until it is given one of its own. Any other tracer
+ * has a filter of its own.
  *
  * An open file has a copy of the filter, and changes the copy. When it is closed,
  * the copy becomes the filter.
@@ -134,9 +134,8 @@ static bool has_shared_hash(struct ftrace_ops *ops)
 }
 
 /*
- * Give @ops a copy of the filter that it has had in common with others. What is
- * for modules to come stays with the function tracer: if the filter selects
- * nothing until a module is loaded, so does the copy, until it is set.
+ * Give @ops a copy of the filter that it has had in common with the function tracer. The hashes are
+ * copied; the lists for modules that are not loaded yet are not.
  */
 static int split_filter(struct ftrace_ops *ops)
 {
@@ -183,7 +182,7 @@ static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (ftrace_mux_count_users(tr) > 1)
+	if (ftrace_mux_count_file_tracers(tr) > 1)
 		return false;
 
 	for_each_ftrace_mux_tracer(other) {
@@ -199,7 +198,7 @@ static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
  * it in common again. Changes no function's tracers. Without memory for it they
  * stay apart.
  */
-static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
+static void rejoin_if_alone(struct ftrace_ops *ops, struct trace_array *tr)
 {
 	lockdep_assert_held(&ftrace_mux_files_mutex);
 
@@ -218,12 +217,15 @@ static void share_filter(struct ftrace_ops *ops, struct trace_array *tr)
 	ops->mux.filter->own = false;
 }
 
-/* Whether @ops follows the function tracer, and gets another filter if that is changed */
-static bool is_follower(struct ftrace_ops *ops, struct trace_array *tr)
+/*
+ * Whether @ops has the filter of the function tracer, and is not the only tracer: a write to its
+ * filter has to split the filter first.
+ */
+static bool must_split(struct ftrace_ops *ops, struct trace_array *tr)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	return has_shared_hash(ops) && ftrace_mux_count_users(tr) > 1;
+	return has_shared_hash(ops) && ftrace_mux_count_file_tracers(tr) > 1;
 }
 
 /* Filters for modules that are not loaded yet, in the copy of an open file */
@@ -272,10 +274,11 @@ int ftrace_mux_copy_mods(struct ftrace_iterator *iter)
 		return -ENODEV;
 
 	/* As without the multiplexer, it takes effect at once if there is one tracer */
-	at_once = iter->mux_writer && !iter->mux_seq && ftrace_mux_count_users(iter->tr) <= 1;
+	at_once = iter->mux_writer && !iter->mux_seq &&
+		  ftrace_mux_count_file_tracers(iter->tr) <= 1;
 
 	INIT_LIST_HEAD(mods);
-	if (!is_follower(iter->ops, iter->tr))
+	if (!must_split(iter->ops, iter->tr))
 		ret = ftrace_copy_mods(mods, ftrace_mod_head(iter->tr, iter->ops,
 							     iter->flags & FTRACE_ITER_FILTER));
 	if (ret)
@@ -319,7 +322,7 @@ static struct ftrace_ops *filter_owner(struct trace_array *tr, struct ftrace_ops
 	lockdep_assert_held(&ftrace_lock);
 
 	/* The filter of the function tracer is there with and without it */
-	if (!ops || (ops->func_hash == tr->ops->func_hash && !is_follower(ops, tr))) {
+	if (!ops || (ops->func_hash == tr->ops->func_hash && !must_split(ops, tr))) {
 		*seq = 0;
 		return tr->ops;
 	}
@@ -373,7 +376,7 @@ int ftrace_mux_filter_open(struct trace_array *tr, int flag, struct file *file,
  *
  * Context: process context; ftrace_mux_files_mutex held, takes ftrace_lock.
  *
- * Return: FTRACE_MUX_OK, or what is wrong with the name.
+ * Return: FTRACE_MUX_NO_ERROR, or what is wrong with the name.
  */
 enum ftrace_mux_error ftrace_mux_filter_find(struct ftrace_iterator *iter, const char *name)
 {
@@ -458,7 +461,7 @@ static bool filter_is_ready(struct ftrace_iterator *iter)
 		return false;
 
 	scoped_guard(mutex, &ftrace_lock)
-		split = is_follower(iter->ops, iter->tr);
+		split = must_split(iter->ops, iter->tr);
 
 	return !split || !split_filter(iter->ops);
 }
@@ -503,7 +506,7 @@ void ftrace_mux_filter_commit(struct ftrace_iterator *iter)
 	scoped_guard(mutex, &ftrace_lock)
 		ops->mux.filter->own = selects_some(ops);
 
-	share_filter(ops, iter->tr);
+	rejoin_if_alone(ops, iter->tr);
 }
 
 /**

@@ -329,16 +329,15 @@ static notrace void slow_return_return(struct ftrace_graph_ret *trace, struct fg
 		cpu_relax();
 }
 
-static struct fgraph_ops slow_return;
+static struct fgraph_ops slow_return = {
+	.entryfunc	= slow_return_entry,
+	.retfunc	= slow_return_return,
+};
 
 static int add_slow_return(void)
 {
-	int ret;
+	int ret = ftrace_set_filter_ip(&slow_return.ops, (unsigned long)mux_load_s98, 0, 1);
 
-	/* Linux 6.12 does not pass the registers */
-	slow_return.entryfunc = (void *)slow_return_entry;
-	slow_return.retfunc = (void *)slow_return_return;
-	ret = ftrace_set_filter_ip(&slow_return.ops, (unsigned long)mux_load_s98, 0, 1);
 	if (!ret)
 		ret = register_ftrace_graph(&slow_return);
 	if (ret)

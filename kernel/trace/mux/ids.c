@@ -2,7 +2,7 @@
 /*
  * Function tracer multiplexer: the IDs of tracers.
  *
- * A tracer gets the lowest free ID when it is registered, and keeps it. Direct calls,
+ * A tracer gets an ID when it is registered, if one is free, and keeps it. Direct calls,
  * of which there may be many, leave the IDs to the tracers of many functions. The masks
  * in the record of a function (struct dyn_ftrace) consist of these IDs. A tracer
  * without an ID is found by its filter: see sets.c. An architecture may have a trampoline
@@ -20,8 +20,8 @@
  *	USED	-> FREE		at once, if ftrace has waited for this grace
  *				period when it has unregistered the tracer
  *
- * So such a trampoline never passes the ftrace_ops of one tracer to the function of
- * another.
+ * So a static trampoline, which loads the ftrace_ops from an array by ID, never passes the
+ * ftrace_ops of one tracer to the function of another.
  *
  * Protected by ftrace_lock.
  */
@@ -87,7 +87,7 @@ static void set_owner(unsigned int id, struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_get_id - give a tracer an ID, if it needs one, and one is free
+ * ftrace_mux_get_id - give a tracer an ID, if it needs one, and one is free or was its last
  * @ops: the tracer, on no call site yet
  *
  * Context: ftrace_lock held.
@@ -103,7 +103,7 @@ void ftrace_mux_get_id(struct ftrace_ops *ops)
 		return;
 
 	for (int id = FTRACE_MUX_IDS - 1; id >= 0; id--) {
-		/* Tasks that still call the tracer of this ID call @ops */
+		/* This ID is RESTING, and was that of @ops: late callers of the ID call @ops */
 		if (ids[id].ops == ops) {
 			free = id;
 			break;

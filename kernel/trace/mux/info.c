@@ -60,16 +60,16 @@ struct info_counts {
 static void count_combo(struct info_counts *counts, const struct ftrace_mux_combo *combo)
 {
 	enum dispatch how = combo_dispatch(combo);
-	unsigned long users = ftrace_mux_combo_users(combo);
+	unsigned long functions = ftrace_mux_combo_functions(combo);
 	struct ftrace_ops *ops;
 	unsigned int n = 0;
 
-	if (!users)
+	if (!functions)
 		return;
 
 	for_each_ftrace_mux_tracer(ops) {
-		if (ftrace_mux_combo_calls(combo, ops))
-			counts->tracers[n].functions[how] += users;
+		if (ftrace_mux_combo_reaches(combo, ops))
+			counts->tracers[n].functions[how] += functions;
 		n++;
 	}
 }
@@ -166,9 +166,9 @@ static void show_graph_tracers(struct seq_file *m, struct ftrace_mux_combo *comb
 }
 
 static void show_combination(struct seq_file *m, struct ftrace_mux_combo *combo,
-			     unsigned long users)
+			     unsigned long functions)
 {
-	seq_printf(m, "     %9lu  %-9s  %-4s ", users,
+	seq_printf(m, "     %9lu  %-9s  %-4s ", functions,
 		   arch_ftrace_mux_combo_size(combo) ? "on_demand" : "static",
 		   combo->regs ? "regs" : "args");
 	for (unsigned int n = 0; n < combo->nr; n++) {
@@ -186,12 +186,12 @@ static void show_combination(struct seq_file *m, struct ftrace_mux_combo *combo,
 static void show_combinations(struct seq_file *m)
 {
 	struct ftrace_mux_combo *combo;
-	unsigned long users;
+	unsigned long functions;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		users = ftrace_mux_combo_users(combo);
-		if (users && (combo->nr > 1 || combo->graph))
-			show_combination(m, combo, users);
+		functions = ftrace_mux_combo_functions(combo);
+		if (functions && (combo->nr > 1 || combo->graph))
+			show_combination(m, combo, functions);
 	}
 }
 

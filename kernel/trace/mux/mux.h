@@ -18,9 +18,9 @@ typedef void (*ftrace_mux_hash_func_t)(struct ftrace_hash *hash, void *data);
 
 /* What an update of call sites does to the entry of a function */
 enum ftrace_mux_move {
-	FTRACE_MUX_NONE,	/* it has none, and gets none: it is not the multiplexer's */
-	FTRACE_MUX_STAYS,
-	FTRACE_MUX_MOVES,	/* to, between or from entries */
+	FTRACE_MUX_NO_ENTRY,	/* it has none, and gets none: ftrace does as without us */
+	FTRACE_MUX_SAME_ENTRY,
+	FTRACE_MUX_OTHER_ENTRY,	/* to, between or from entries */
 };
 
 #ifdef CONFIG_FTRACE_MUX
@@ -57,7 +57,7 @@ void ftrace_mux_wait(struct ftrace_ops *ops);
 /* combinations.c */
 
 void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops);
-void ftrace_mux_combo_set_calls(struct ftrace_ops *ops, bool silent);
+void ftrace_mux_combo_silence(struct ftrace_ops *ops);
 
 /* tracers.c: the registered tracers */
 
@@ -80,7 +80,7 @@ struct ftrace_ops *ftrace_mux_find(u64 seq);
 u64 ftrace_mux_last_seq(void);
 bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
 unsigned int ftrace_mux_count_tracers(void);
-unsigned int ftrace_mux_count_users(struct trace_array *tr);
+unsigned int ftrace_mux_count_file_tracers(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
 void ftrace_mux_show_name(struct seq_file *m, struct ftrace_ops *ops);
 
@@ -94,7 +94,7 @@ static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrac
 static inline enum ftrace_mux_move ftrace_mux_rec_test(struct dyn_ftrace *rec)
 {
 	if (!ftrace_mux_enabled && !rec->mux.entry)
-		return FTRACE_MUX_NONE;
+		return FTRACE_MUX_NO_ENTRY;
 
 	return __ftrace_mux_rec_test(rec);
 }
@@ -108,7 +108,10 @@ static inline void ftrace_mux_wait_later(struct ftrace_ops *ops)
 	ops->mux.waits_later = true;
 }
 
-/* ftrace frees a trampoline that is only for @ops, after it has waited */
+/*
+ * Whether unregister_ftrace_function() need not wait: the owner of @ops will, and @ops has no
+ * trampoline of its own, which ftrace would free.
+ */
 static inline bool ftrace_mux_waits_later(const struct ftrace_ops *ops)
 {
 	return ops->mux.waits_later && !ops->trampoline;
@@ -141,8 +144,8 @@ static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
 }
 
 /*
- * The mux.tr of a tracer of @tr: NULL for the top instance. The flags of the top
- * instance may not be set yet when a tracer starts early (ftrace=).
+ * The mux.tr of a tracer of @tr: NULL for the top instance. That is told by its ops, since
+ * TRACE_ARRAY_FL_GLOBAL is not set yet when a tracer starts early (ftrace=).
  */
 static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
 {
@@ -193,7 +196,7 @@ void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data);
 void ftrace_mux_process_mods(char *mod);
 void ftrace_mux_files_lock(struct ftrace_ops *ops);
 void ftrace_mux_files_unlock(struct ftrace_ops *ops);
-bool ftrace_mux_show_caller(struct seq_file *m, struct dyn_ftrace *rec);
+bool ftrace_mux_show_callee(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
 extern const struct file_operations ftrace_mux_info_fops;
@@ -261,7 +264,7 @@ static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrac
 
 static inline enum ftrace_mux_move ftrace_mux_rec_test(struct dyn_ftrace *rec)
 {
-	return FTRACE_MUX_NONE;
+	return FTRACE_MUX_NO_ENTRY;
 }
 
 static inline void ftrace_mux_rec_move(struct dyn_ftrace *rec) { }
@@ -271,7 +274,7 @@ static inline void ftrace_mux_prepare_rec(struct dyn_ftrace *rec) { }
 static inline void ftrace_mux_updated(void) { }
 static inline void ftrace_mux_graph_changes(void) { }
 static inline void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops) { }
-static inline void ftrace_mux_combo_set_calls(struct ftrace_ops *ops, bool silent) { }
+static inline void ftrace_mux_combo_silence(struct ftrace_ops *ops) { }
 
 static inline bool
 ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,
@@ -308,7 +311,7 @@ static inline bool ftrace_mux_release_sections(struct ftrace_iterator *iter)
 	return false;
 }
 
-static inline bool ftrace_mux_show_caller(struct seq_file *m,
+static inline bool ftrace_mux_show_callee(struct seq_file *m,
 					  struct dyn_ftrace *rec)
 {
 	return false;

@@ -3,8 +3,8 @@
  * Function tracer multiplexer: what updates leave behind, and when it is freed.
  *
  * A task may be at an entry, among the calls of a combination, or in a callback after no
- * call site leads there any more. None is after a grace period of Tasks RCU and of Tasks
- * Rude RCU that started then. Until then
+ * call site leads there any more. At the end of a grace period of Tasks RCU and of Tasks Rude
+ * RCU that started when no call site led there, no task is there. Before that
  *
  *  - an entry without call sites, and a combination without entries, are not freed, nor
  *    used for something else (updates.c, "Late callers")
@@ -80,14 +80,15 @@ static bool start_quiescing(void)
 	needs_grace = false;
 
 	for_each_ftrace_mux_entry(entry, pos) {
-		entry->quiescing = entry->abandoned || !entry->users;
-		entry->abandoned = false;
+		entry->quiescing = entry->site_left || !entry->functions;
+		entry->site_left = false;
 		found |= entry->quiescing;
 	}
 
+	/* These need no mark: see the condition in reap() */
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		found |= combo->abandoned || list_empty(&combo->entries);
-		combo->abandoned = false;
+		found |= combo->entry_left || list_empty(&combo->entries);
+		combo->entry_left = false;
 	}
 
 	sweeping = found;
@@ -106,12 +107,12 @@ static void reap(void)
 		if (!entry->quiescing)
 			continue;
 		entry->quiescing = false;
-		if (!entry->users && !entry->abandoned)
+		if (!entry->functions && !entry->site_left)
 			ftrace_mux_entry_free(entry);
 	}
 
 	list_for_each_entry_safe(combo, next, &ftrace_mux_combos, node) {
-		if (list_empty(&combo->entries) && !combo->abandoned)
+		if (list_empty(&combo->entries) && !combo->entry_left)
 			ftrace_mux_combo_free(combo);
 	}
 
@@ -157,7 +158,7 @@ static void free_combos_of(struct ftrace_ops *ops)
 			continue;
 
 		list_for_each_entry_safe(entry, next, &combo->entries, node) {
-			if (!entry->users)
+			if (!entry->functions)
 				ftrace_mux_entry_free(entry);
 		}
 
@@ -170,11 +171,14 @@ static void free_combos_of(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_release - a tracer has been unregistered
+ * ftrace_mux_release - free what belongs to a tracer that has been unregistered, now or later
  * @ops: the tracer, on no call site any more; or a graph tracer, which has no ID
  * @quiescent: whether a grace period of both flavors of Tasks RCU has passed
  *	since it left the last call site; must be true if @ops may be freed before
- *	ftrace_mux_wait() is called
+ *	ftrace_mux_wait() is called, but for a graph tracer: a combination and a struct
+ *	fgraph_set only compare its address
+ *
+ * If @quiescent is false, a sweep frees the ID and the combinations.
  *
  * Context: process context, may sleep; ftrace_lock held.
  */

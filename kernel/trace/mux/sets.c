@@ -15,7 +15,7 @@
 #include "ids.h"
 #include "sets.h"
 
-/* The ops that all graph tracers share, NULL before the first of them */
+/* The ops that all graph tracers share: set when the first is registered, and never changed */
 struct ftrace_ops *ftrace_mux_graph_ops;
 
 static bool filter_selects(struct ftrace_ops *ops, unsigned long ip)
@@ -34,7 +34,8 @@ static bool filter_selects(struct ftrace_ops *ops, unsigned long ip)
  *
  * Context: ftrace_lock held.
  *
- * Return: true if it does, be it registered with an ID or without.
+ * Return: true if @ops is registered and wants the function: by the masks if it has an ID, else by
+ * its filter.
  */
 bool ftrace_mux_wants(struct ftrace_ops *ops, struct dyn_ftrace *rec)
 {
@@ -86,7 +87,8 @@ static unsigned long collect_graph(struct ftrace_ops *manager, struct dyn_ftrace
  *
  * Tracers with an ID are found by the masks of the record, others by their filters.
  *
- * Return: false if there are too many, or their number differs from that in the record.
+ * Return: false if there are too many, or their number is not ftrace_rec_count(): the function gets
+ * no entry, and goes through the list.
  */
 bool ftrace_mux_collect(struct dyn_ftrace *rec, struct ftrace_mux_set *set)
 {

@@ -68,12 +68,12 @@ static u64 started_cycles;
 
 /*
  * ftrace_mux_last_seq() when a call site last lost its count: a graph tracer that is registered
- * next gets this + 1. U64_MAX: none has, as no tracer has the number 0.
+ * next gets this + 1. U64_MAX if none has: U64_MAX + 1 is 0, and no tracer has the number 0.
  */
-static u64 last_uncounted_seq;
+static u64 last_incomplete_seq;
 
 /**
- * ftrace_mux_stat_generation - to tell combinations apart that were made before a switch
+ * ftrace_mux_stat_generation - tells apart combinations that were made in different modes
  *
  * Context: ftrace_lock held.
  *
@@ -94,10 +94,11 @@ static bool counting(void)
 /* The count of a combination */
 
 /*
- * Whether the calls that @combo has counted are calls of @ops. A tracer takes its number before
- * combinations with it are made: its seq is at most last_seq. A graph tracer takes it just after
- * its first ones: last_seq + 1. A new tracer at the address of one that was unregistered has
- * last_seq + 2 at least, because unregistering takes a number, too.
+ * Whether the calls that @combo has counted are calls of @ops. combo->last_seq is
+ * ftrace_mux_last_seq() when the combination was made. A tracer gets its seq before its first
+ * combination is made: seq <= last_seq. A graph tracer gets it just afterwards: seq is
+ * last_seq + 1. Unregistering takes a number, too: a later tracer at the same address has at least
+ * last_seq + 2.
  */
 static bool counts_for(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
 {
@@ -122,13 +123,13 @@ static u64 sum_combo(const struct ftrace_mux_combo *combo)
 	return sum;
 }
 
-static void uncount_combo(const struct ftrace_mux_combo *combo)
+static void mark_combo_incomplete(const struct ftrace_mux_combo *combo)
 {
 	struct ftrace_ops *ops;
 
-	last_uncounted_seq = ftrace_mux_last_seq();
+	last_incomplete_seq = ftrace_mux_last_seq();
 	for_each_ftrace_mux_tracer(ops)
-		ops->mux.uncounted |= counts_for(combo, ops);
+		ops->mux.incomplete |= counts_for(combo, ops);
 }
 
 /*
@@ -152,7 +153,7 @@ static const struct ftrace_ops *only_graph(const struct ftrace_mux_combo *combo)
  */
 void ftrace_mux_stat_cancel(struct ftrace_mux_combo *combo)
 {
-	uncount_combo(combo);
+	mark_combo_incomplete(combo);
 	ftrace_mux_time_cancel(combo);
 	free_percpu(combo->count);
 	combo->count = NULL;
@@ -252,7 +253,7 @@ static struct fgraph_ops *graph_tracer(struct ftrace_ops *ops)
 	return ops->flags & FTRACE_OPS_FL_SUBOP ? container_of(ops, struct fgraph_ops, ops) : NULL;
 }
 
-/* While the multiplexer is off, neither entries nor returns are measured */
+/* While the multiplexer is off, no calls of tracers are measured */
 static bool timing(void)
 {
 	return mode == STAT_TIME && ftrace_mux_enabled;
@@ -298,7 +299,7 @@ static unsigned int graph_missed(void)
  * @ops: the tracer, with the number of this registration
  *
  * The combinations of a graph tracer have been made already, when it was not on the list yet: if
- * they do not count, last_uncounted_seq says so.
+ * they do not count, last_incomplete_seq says so.
  *
  * Context: ftrace_lock held.
  */
@@ -309,13 +310,13 @@ void ftrace_mux_stat_register(struct ftrace_ops *ops)
 	ops->mux.usage = (struct ftrace_mux_usage){ };
 	ops->mux.checked_cycles = 0;
 	time_returns(ops, timing());
-	/* For a graph tracer, the number that all have missed before: see missed() */
+	/* For a graph tracer, the number that all have missed before: see missed_calls() */
 	atomic_set(&ops->mux.missed, ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() : 0);
 	/* Nothing is counted before there is a clock (ftrace=) */
 	ops->mux.since = counting() ? ktime_get_ns() : 0;
-	ops->mux.uncounted = !ftrace_mux_enabled;
-	if (ops->flags & FTRACE_OPS_FL_SUBOP && ops->mux.seq == last_uncounted_seq + 1)
-		ops->mux.uncounted = true;
+	ops->mux.incomplete = !ftrace_mux_enabled;
+	if (ops->flags & FTRACE_OPS_FL_SUBOP && ops->mux.seq == last_incomplete_seq + 1)
+		ops->mux.incomplete = true;
 }
 
 /**
@@ -345,12 +346,12 @@ void ftrace_mux_stat_unregister(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_stat_uncount - note that the calls of a function are not counted
+ * ftrace_mux_stat_mark_incomplete - note that the calls of a function are not counted
  * @rec: record of the function, which has no entry
  *
  * Context: ftrace_lock held.
  */
-void ftrace_mux_stat_uncount(struct dyn_ftrace *rec)
+void ftrace_mux_stat_mark_incomplete(struct dyn_ftrace *rec)
 {
 	struct ftrace_ops *ops;
 
@@ -359,23 +360,23 @@ void ftrace_mux_stat_uncount(struct dyn_ftrace *rec)
 	if (!counting())
 		return;
 
-	last_uncounted_seq = ftrace_mux_last_seq();
+	last_incomplete_seq = ftrace_mux_last_seq();
 	for_each_ftrace_mux_tracer(ops)
-		ops->mux.uncounted |= ftrace_mux_wants(ops, rec);
+		ops->mux.incomplete |= ftrace_mux_wants(ops, rec);
 }
 
 /**
- * ftrace_mux_stat_uncount_all - note that some calls of each tracer are not counted
+ * ftrace_mux_stat_mark_all_incomplete - note that some calls of each tracer are not counted
  *
  * Context: ftrace_lock held.
  */
-void ftrace_mux_stat_uncount_all(void)
+void ftrace_mux_stat_mark_all_incomplete(void)
 {
 	struct ftrace_ops *ops;
 
-	last_uncounted_seq = ftrace_mux_last_seq();
+	last_incomplete_seq = ftrace_mux_last_seq();
 	for_each_ftrace_mux_tracer(ops)
-		ops->mux.uncounted = true;
+		ops->mux.incomplete = true;
 }
 
 /**
@@ -388,13 +389,13 @@ void ftrace_mux_stat_uncount_all(void)
 void ftrace_mux_stat_switch(void)
 {
 	time_all_returns();
-	ftrace_mux_stat_uncount_all();
+	ftrace_mux_stat_mark_all_incomplete();
 }
 
 /* The mode */
 
 /* Note the tracers of functions that call ftrace_ops_list_func() when counting starts */
-static void uncount_list_functions(void)
+static void mark_list_functions(void)
 {
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
@@ -403,7 +404,7 @@ static void uncount_list_functions(void)
 		rec = ftrace_rec_iter_record(iter);
 		if (rec->flags & FTRACE_FL_ENABLED && !rec->mux.entry &&
 		    !(rec->flags & FTRACE_FL_DIRECT_EN && ftrace_rec_count(rec) == 1))
-			ftrace_mux_stat_uncount(rec);
+			ftrace_mux_stat_mark_incomplete(rec);
 		cond_resched();
 	}
 }
@@ -417,14 +418,14 @@ static void move_entries(struct ftrace_mux_set *set)
 
 	for_each_ftrace_mux_entry(entry, pos) {
 		/* An entry without functions stays as it is: its tracers may have been freed */
-		if (!entry->users)
+		if (!entry->functions)
 			continue;
-		ftrace_mux_combo_set(entry->combo, set);
-		combo = ftrace_mux_combo_get(set);
+		ftrace_mux_combo_to_set(entry->combo, set);
+		combo = ftrace_mux_combo_find_or_create(set);
 		if (combo)
 			ftrace_mux_entry_move(entry, combo);
 		else
-			ftrace_mux_stat_uncount_all();
+			ftrace_mux_stat_mark_all_incomplete();
 		cond_resched();
 	}
 	ftrace_mux_write_entries();
@@ -445,12 +446,12 @@ static int change_mode(enum stat_mode new_mode)
 	if (counting()) {
 		started = ktime_get_ns();
 		started_cycles = ftrace_mux_clock();
-		last_uncounted_seq = U64_MAX;
+		last_incomplete_seq = U64_MAX;
 		for_each_ftrace_mux_tracer(ops) {
 			ops->mux.usage = (struct ftrace_mux_usage){ };
-			ops->mux.uncounted = !ftrace_mux_enabled;
+			ops->mux.incomplete = !ftrace_mux_enabled;
 		}
-		uncount_list_functions();
+		mark_list_functions();
 	}
 	move_entries(set);
 
@@ -495,7 +496,9 @@ static void sweep_old_combos(enum stat_mode new_mode)
 }
 
 /**
- * ftrace_mux_stat_prepare_time - to be called before ftrace_mux_stat_start_time()
+ * ftrace_mux_stat_prepare_time - free combinations of earlier modes, so that they do not pile up
+ *
+ * Called before ftrace_mux_stat_start_time().
  *
  * Context: process context, may sleep for seconds; no lock held.
  */
@@ -509,7 +512,7 @@ void ftrace_mux_stat_prepare_time(void)
  *
  * Context: process context, may sleep; ftrace_lock not held.
  *
- * Return: 0, -ENOMEM, or -ENODEV if ftrace has failed.
+ * Return: 0, -ENOMEM, or -ENODEV if ftrace is dead.
  */
 int ftrace_mux_stat_start_time(void)
 {
@@ -549,14 +552,14 @@ struct tracer_stat {
 
 static void add_combo(struct tracer_stat *stats, const struct ftrace_mux_combo *combo)
 {
-	unsigned long users = ftrace_mux_combo_users(combo);
+	unsigned long functions = ftrace_mux_combo_functions(combo);
 	u64 calls = sum_combo(combo);
 	struct ftrace_ops *ops;
 	unsigned int n = 0;
 
 	for_each_ftrace_mux_tracer(ops) {
-		if (users && ftrace_mux_combo_calls(combo, ops))
-			stats[n].functions += users;
+		if (functions && ftrace_mux_combo_reaches(combo, ops))
+			stats[n].functions += functions;
 		add_usage(&stats[n].usage, combo, calls, ops);
 		n++;
 	}
@@ -630,10 +633,11 @@ u64 ftrace_mux_stat_cycles(struct ftrace_ops *ops)
 	return used_cycles(&usage);
 }
 
-static unsigned long missed(struct ftrace_ops *ops)
+static unsigned long missed_calls(struct ftrace_ops *ops)
 {
 	unsigned int missed = atomic_read(&ops->mux.missed);
 
+	/* Of a graph tracer, mux.missed is what all graph tracers had missed before */
 	if (ops->flags & FTRACE_OPS_FL_SUBOP)
 		missed = graph_missed() - missed;
 
@@ -648,14 +652,14 @@ static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct
 
 	seq_printf(m, "%-32s %-16s %9lu ", ftrace_mux_name(ops, name, sizeof(name)),
 		   ops->mux.tr ? ops->mux.tr->name : "-", stat->functions);
-	if (counting() && !ops->mux.uncounted && !(ops->flags & FTRACE_OPS_FL_DIRECT)) {
+	if (counting() && !ops->mux.incomplete && !(ops->flags & FTRACE_OPS_FL_DIRECT)) {
 		seq_printf(m, "%15llu %12llu", usage->calls,
 			   mul_u64_u64_div_u64(usage->calls, NSEC_PER_SEC, ns));
 		show_time(m, usage, ns);
 	} else {
 		seq_printf(m, "%15s %12s %8s %6s", "-", "-", "-", "-");
 	}
-	seq_printf(m, " %8lu", missed(ops));
+	seq_printf(m, " %8lu", missed_calls(ops));
 	ftrace_describe(ops, m);
 	seq_putc(m, '\n');
 }

@@ -23,8 +23,8 @@ int ftrace_mux_stat_start_time(void);
 void ftrace_mux_stat_stop_time(void);
 u64 ftrace_mux_stat_cycles(struct ftrace_ops *ops);
 
-void ftrace_mux_stat_uncount(struct dyn_ftrace *rec);
-void ftrace_mux_stat_uncount_all(void);
+void ftrace_mux_stat_mark_incomplete(struct dyn_ftrace *rec);
+void ftrace_mux_stat_mark_all_incomplete(void);
 void ftrace_mux_stat_switch(void);
 
 #endif /* _KERNEL_TRACE_MUX_STAT_H */

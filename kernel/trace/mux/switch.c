@@ -8,6 +8,7 @@
 #include <linux/kstrtox.h>
 #include <linux/sysctl.h>
 
+#include "combinations.h"
 #include "mux.h"
 #include "stat.h"
 
@@ -23,7 +24,7 @@ bool ftrace_mux_update_func(struct ftrace_ops *ops)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	ftrace_mux_combo_set_calls(ops, false);
+	ftrace_mux_combo_update_calls(ops);
 
 	return ftrace_mux_enabled && !ops->trampoline;
 }

@@ -46,11 +46,11 @@ static bool wrapper_of_alias(unsigned long ip, const char *sym, char *wrapper)
  * @match: tells whether a name matches
  * @glob: passed to @match
  *
- * Without its prefix, a name counts only for what begins with "sys_": "s*" does not
- * select all system calls.
+ * The name without the prefix of the architecture, such as sys_read, is tried only if @search
+ * begins with "sys_": "s*" does not select all system calls.
  *
  * Context: Process context, with ftrace_lock held.
- * Return: true if @ip is the entry of a system call one of whose names matches.
+ * Return: true if @ip is the call site of a system call one of whose names matches.
  */
 bool ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,
 			      bool (*match)(char *name, void *glob), void *glob)

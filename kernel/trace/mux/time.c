@@ -19,7 +19,7 @@
 /**
  * struct ftrace_mux_timed_call - a call whose time is measured
  * @call: the original call; ftrace_mux_time_set_func() may change its func while tasks call it
- * @time: per-CPU time of @call. Those of all calls are one array: that of the first is its start.
+ * @time: per-CPU time of @call; element n of one per-CPU array for the call with index n
  */
 struct ftrace_mux_timed_call {
 	struct ftrace_mux_call		call;

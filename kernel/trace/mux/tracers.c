@@ -74,11 +74,9 @@ int ftrace_mux_copy_filter(struct ftrace_ops_hash *to, const struct ftrace_ops_h
  * @name: its name in function_tracers, a constant
  * @tr: the trace instance it works for, NULL for the top one
  *
- * The function and the graph tracer of @tr have one filter for good. Any other
- * has one of its own, see ftrace_mux_get_default(), unless
- * ftrace_mux_share_filter() says otherwise. Where several tracers or instances
- * use one ops in turn, each starts with an empty one; in an instance, it does so
- * each time.
+ * The function and the graph tracer of @tr share the filter of the ops of @tr. Any other
+ * tracer has its own filter, except the profiler, see ftrace_mux_share_filter(). That filter is
+ * emptied here if @tr is an instance, or if @ops last had another name or instance.
  *
  * Context: process context, may sleep; takes ftrace_lock.
  */
@@ -165,14 +163,14 @@ unsigned int ftrace_mux_count_tracers(void)
 }
 
 /**
- * ftrace_mux_count_users - number of tracers that set_ftrace_filter is about
+ * ftrace_mux_count_file_tracers - number of tracers that set_ftrace_filter is about
  * @tr: the trace instance, NULL for the top one
  *
  * Context: ftrace_lock held.
  *
  * Return: how many registered tracers of @tr ftrace_mux_has_files() is true of.
  */
-unsigned int ftrace_mux_count_users(struct trace_array *tr)
+unsigned int ftrace_mux_count_file_tracers(struct trace_array *tr)
 {
 	struct ftrace_ops *ops;
 	unsigned int count = 0;
@@ -212,8 +210,8 @@ void ftrace_mux_set_default(struct ftrace_ops *def, bool chosen)
  *
  * Context: ftrace_lock held.
  *
- * Return: the tracer, NULL if it is the function tracer because there is no
- * other choice.
+ * Return: the tracer; NULL if no registered tracer is the default. The files are then about the
+ * filter of the function tracer.
  */
 struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr)
 {

@@ -5,7 +5,7 @@
  * If all functions of an entry get one more tracer, or lose one, the entry moves to
  * another combination as a whole. If only some of them do, their call sites are
  * patched to call an entry of their new combination. So the call site of a function is
- * patched if its tracers change, and its entry cannot move with it. If all records are
+ * patched if its tracers change, and its entry cannot move as a whole. If all records are
  * checked (ftrace_check_all), it may also be patched to another entry of the same
  * combination.
  *
@@ -43,11 +43,12 @@
  * If the old entry then moved to a combination with a new tracer, the task would call the
  * new tracer for a function that this tracer does not want; livepatch would redirect the
  * task to the replacement of another function. So an entry that call sites have left does
- * not move, until a grace period of Tasks RCU and of Tasks Rude RCU has passed. There
- * are two exceptions: a tracer that wants all functions, and one that is being
- * unregistered. A tracer whose filter changes, or that is registered again, may be
- * called for a function that it wanted before. A callback that must not be called
- * tests its filter itself: function_trace_probe_call().
+ * not move, until a grace period of Tasks RCU and of Tasks Rude RCU has passed. It may move
+ * earlier if each tracer that is added wants all functions, and each tracer that is removed
+ * is being unregistered.
+ *
+ * So a task may call a tracer for a function that the tracer wanted before its filter changed.
+ * A callback that must not be called then tests its filter: function_trace_probe_call().
  *
  * Protected by ftrace_lock.
  */
@@ -65,7 +66,7 @@
  * An entry with fewer functions does not move to a combination that has an entry. Their call
  * sites are patched to call that entry.
  */
-#define MUX_MERGE_USERS		16
+#define MUX_MERGE_FUNCTIONS		16
 
 /* Different changes of tracers in one update. If there are more, all records are checked. */
 #define MUX_MAX_CHANGES		8
@@ -91,7 +92,7 @@ struct mux_change {
  * @planned: the entries with functions that change, by plan.link
  * @all_one_by_one: all records are checked. If not, only the records that ftrace has marked
  *	as changed are.
- * @prepared: target() gives final answers, and keeps the last one in @rec and @target
+ * @prepared: step 2 is done: target() keeps its last answer in @rec and @target
  * @rec: what target() was asked for last
  * @target: what it has answered
  * @set: the tracers of a function; too large for the stack
@@ -146,13 +147,13 @@ static struct ftrace_mux_entry *find_entry(struct mux_update *u, struct dyn_ftra
 }
 
 /*
- * Whether the tracers of @rec, which has @entry and changes, are looked up. They are not
- * if it has no entry and one tracer: that is the tracer that has been added.
+ * Whether the tracers of @rec, a changed record that has @entry, have to be looked up. If a
+ * function without an entry has one tracer now, that is the tracer that was added.
  */
 static bool is_one_by_one(const struct ftrace_mux_entry *entry, const struct dyn_ftrace *rec)
 {
 	return entry->plan.one_by_one ||
-	       (entry == &ftrace_mux_no_entry && ftrace_rec_count(rec) != 1);
+	       (entry == &ftrace_mux_entryless && ftrace_rec_count(rec) != 1);
 }
 
 static struct ftrace_mux_entry *find_target(struct mux_update *u, struct dyn_ftrace *rec)
@@ -166,9 +167,9 @@ static struct ftrace_mux_entry *find_target(struct mux_update *u, struct dyn_ftr
 		return find_entry(u, rec);
 
 	if (entry->plan.functions)
-		entry = entry->plan.next;
+		entry = entry->plan.target;
 
-	return entry == &ftrace_mux_no_entry ? NULL : entry;
+	return entry == &ftrace_mux_entryless ? NULL : entry;
 }
 
 /*
@@ -205,9 +206,9 @@ enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec)
 	lockdep_assert_held(&ftrace_lock);
 
 	if ((entry ? entry->index : 0) != rec->mux.entry)
-		return FTRACE_MUX_MOVES;
+		return FTRACE_MUX_OTHER_ENTRY;
 
-	return entry ? FTRACE_MUX_STAYS : FTRACE_MUX_NONE;
+	return entry ? FTRACE_MUX_SAME_ENTRY : FTRACE_MUX_NO_ENTRY;
 }
 
 /**
@@ -229,7 +230,8 @@ unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_rec_leave - take a function off its entry, before its call site is patched
+ * ftrace_mux_rec_leave - take a function off its entry, before its call site is patched or its
+ *	record is freed
  * @rec: record of the function
  *
  * Context: ftrace_lock held.
@@ -240,11 +242,11 @@ void ftrace_mux_rec_leave(struct dyn_ftrace *rec)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (entry == &ftrace_mux_no_entry)
+	if (entry == &ftrace_mux_entryless)
 		return;
 
-	entry->users--;
-	entry->abandoned = true;
+	entry->functions--;
+	entry->site_left = true;
 	ftrace_mux_request_sweep();
 	rec->mux.entry = 0;
 }
@@ -267,7 +269,7 @@ void ftrace_mux_rec_move(struct dyn_ftrace *rec)
 	rec->flags &= ~(FTRACE_FL_REGS_EN | FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN |
 			FTRACE_FL_CALL_OPS_EN);
 	if (entry) {
-		entry->users++;
+		entry->functions++;
 		rec->mux.entry = entry->index;
 		return;
 	}
@@ -284,7 +286,10 @@ void ftrace_mux_rec_move(struct dyn_ftrace *rec)
 
 /* Step 1: what changes */
 
-/* The bit of a change in change_mask; 0 if there are too many, and all records are checked */
+/*
+ * The bit of a change in change_mask. If there are too many changes, returns 0 and sets
+ * ftrace_check_all, which ftrace_mux_prepare() reads.
+ */
 static unsigned int plan_bit(struct mux_update *u, struct ftrace_ops *ops, bool add)
 {
 	for (unsigned int n = 0; n < u->nr_changes; n++) {
@@ -311,7 +316,7 @@ static noinline bool start_change(struct mux_update *u, struct ftrace_ops *ops,
 	if (!ftrace_enabled)
 		return false;
 
-	if (!entry->plan.nr_changes) {
+	if (!entry->plan.total_changes) {
 		entry->plan.link = u->planned;
 		u->planned = entry;
 	}
@@ -348,7 +353,7 @@ bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool
 	    !start_change(u, ops, rec, add))
 		return false;
 
-	u->last.entry->plan.nr_changes++;
+	u->last.entry->plan.total_changes++;
 	u->last.entry->plan.functions += !again;
 	/* ftrace_check_record() does this if it patches the call site, but the entry may move */
 	if (u->last.modify)
@@ -366,7 +371,7 @@ static struct ftrace_mux_entry *entry_for(const struct ftrace_mux_set *set)
 
 	if (!entry) {
 		no_memory = true;
-		ftrace_mux_stat_uncount_all();
+		ftrace_mux_stat_mark_all_incomplete();
 		ftrace_mux_request_sweep();
 	}
 
@@ -382,7 +387,7 @@ static void prepare_function(struct mux_update *u, struct dyn_ftrace *rec)
 		return;
 
 	if (!ftrace_mux_collect(rec, &u->set))
-		ftrace_mux_stat_uncount(rec);
+		ftrace_mux_stat_mark_incomplete(rec);
 	else if (u->set.nr)
 		entry_for(&u->set);
 }
@@ -396,7 +401,7 @@ static void prepare_function(struct mux_update *u, struct dyn_ftrace *rec)
 static bool first_set(struct mux_update *u)
 {
 	struct ftrace_mux_set *set = &u->set;
-	unsigned int mask = ftrace_mux_no_entry.plan.change_mask;
+	unsigned int mask = ftrace_mux_entryless.plan.change_mask;
 	struct mux_change *change;
 
 	if (!mask || mask & (mask - 1))
@@ -407,6 +412,7 @@ static bool first_set(struct mux_update *u)
 	set->nr = !(change->ops->flags & (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_DIRECT));
 	set->graph = 0;
 
+	/* A function that has lost a tracer has others, which are in no entry */
 	return change->add;
 }
 
@@ -417,7 +423,7 @@ static bool changes_differ(const struct mux_update *u, const struct ftrace_mux_e
 	unsigned long mask = plan->change_mask;
 	unsigned int n;
 
-	if (plan->nr_changes != plan->functions * hweight8(plan->change_mask))
+	if (plan->total_changes != plan->functions * hweight8(plan->change_mask))
 		return true;
 
 	/* Which of several graph tracers a function has is in their filters */
@@ -435,14 +441,14 @@ static bool changes_differ(const struct mux_update *u, const struct ftrace_mux_e
  * same tracers again, and one of the functions stands for all. Returns false, and the set
  * is undefined, if each function has to be looked up.
  */
-static bool next_set(struct mux_update *u, const struct ftrace_mux_entry *entry)
+static bool compute_set(struct mux_update *u, const struct ftrace_mux_entry *entry)
 {
 	struct ftrace_mux_set *set = &u->set;
 
 	if (changes_differ(u, entry))
 		return false;
 
-	if (entry == &ftrace_mux_no_entry)
+	if (entry == &ftrace_mux_entryless)
 		return first_set(u);
 
 	/* Of a direct call alone, is_direct() decides for each function */
@@ -462,7 +468,7 @@ static bool safe_for_late_callers(const struct mux_update *u, const struct ftrac
 	unsigned long mask = entry->plan.change_mask;
 	unsigned int n;
 
-	if (!entry->abandoned && !entry->quiescing)
+	if (!entry->site_left && !entry->quiescing)
 		return true;
 
 	for_each_set_bit(n, &mask, u->nr_changes) {
@@ -480,13 +486,13 @@ static bool move_entry(struct mux_update *u, struct ftrace_mux_entry *entry)
 {
 	struct ftrace_mux_combo *combo;
 
-	if (entry->plan.functions != entry->users || !safe_for_late_callers(u, entry))
+	if (entry->plan.functions != entry->functions || !safe_for_late_callers(u, entry))
 		return false;
 
-	combo = ftrace_mux_combo_get(&u->set);
+	combo = ftrace_mux_combo_find_or_create(&u->set);
 	if (combo && ARCH_FTRACE_MUX_SITE_REGS && combo->regs != entry->combo->regs)
 		return false;
-	if (!combo || (entry->users < MUX_MERGE_USERS && !list_empty(&combo->entries)))
+	if (!combo || (entry->functions < MUX_MERGE_FUNCTIONS && !list_empty(&combo->entries)))
 		return false;
 
 	ftrace_mux_entry_move(entry, combo);
@@ -518,19 +524,19 @@ static bool plan_moves(struct mux_update *u)
 	for (struct ftrace_mux_entry *entry = u->planned; entry; entry = entry->plan.link) {
 		struct ftrace_mux_plan *plan = &entry->plan;
 
-		plan->next = NULL;
-		plan->one_by_one = !next_set(u, entry);
-		if (!plan->one_by_one && entry != &ftrace_mux_no_entry && u->set.nr &&
+		plan->target = NULL;
+		plan->one_by_one = !compute_set(u, entry);
+		if (!plan->one_by_one && entry != &ftrace_mux_entryless && u->set.nr &&
 		    (ftrace_mux_combo_equals(entry->combo, &u->set) ||
 		     move_entry(u, entry)))
-			plan->next = entry;
-		sites |= !plan->next;
+			plan->target = entry;
+		sites |= !plan->target;
 	}
 
 	return sites;
 }
 
-/* Find entries for the functions that change, and whose entry stays where it is */
+/* Find entries for the functions that change, and whose entry does not move */
 static void plan_sites(struct mux_update *u)
 {
 	bool one_by_one = false;
@@ -539,13 +545,13 @@ static void plan_sites(struct mux_update *u)
 		struct ftrace_mux_plan *plan = &entry->plan;
 
 		/* is_one_by_one() may be true of some functions without an entry */
-		one_by_one |= plan->one_by_one || entry == &ftrace_mux_no_entry;
-		if (plan->next || plan->one_by_one)
+		one_by_one |= plan->one_by_one || entry == &ftrace_mux_entryless;
+		if (plan->target || plan->one_by_one)
 			continue;
-		/* As in plan_moves(), which has used the set for other entries since */
-		next_set(u, entry);
+		/* Again: plan_moves() has used the set for other entries since */
+		compute_set(u, entry);
 		if (u->set.nr)
-			plan->next = entry_for(&u->set);
+			plan->target = entry_for(&u->set);
 	}
 
 	if (one_by_one)

@@ -93,7 +93,7 @@ static int bad_name(struct ftrace_iterator *iter, const char *name,
 	const char *file = iter->flags & FTRACE_ITER_NOTRACE ? "set_ftrace_notrace" :
 							       "set_ftrace_filter";
 	char *cmd = kasprintf(GFP_KERNEL, "[ %s%s", name,
-			      error == FTRACE_MUX_NO_BRACKET ? "" : "]");
+			      error == FTRACE_MUX_ERR_NO_BRACKET ? "" : "]");
 	int ret;
 
 	iter->failed = true;
@@ -146,11 +146,11 @@ static int begin_named(struct ftrace_iterator *file, char *name, size_t len)
 	enum ftrace_mux_error error;
 
 	if (!len || name[len - 1] != ']')
-		return bad_name(file, name, FTRACE_MUX_NO_BRACKET);
+		return bad_name(file, name, FTRACE_MUX_ERR_NO_BRACKET);
 
 	name[len - 1] = '\0';
 	if (!*name)
-		return bad_name(file, name, FTRACE_MUX_NO_NAME);
+		return bad_name(file, name, FTRACE_MUX_ERR_NO_NAME);
 
 	scoped_guard(mutex, &ftrace_mux_files_mutex) {
 		error = ftrace_mux_filter_find(&key, name);
@@ -270,7 +270,7 @@ static int end_line(struct ftrace_iterator *file)
 	int ret;
 
 	if (writer->state == LINE_NAME)
-		return bad_name(file, "", FTRACE_MUX_NO_BRACKET);
+		return bad_name(file, "", FTRACE_MUX_ERR_NO_BRACKET);
 
 	ret = write_function(writer, NULL);
 	writer->state = LINE_START;
@@ -308,19 +308,34 @@ static bool take_blank(struct ftrace_iterator *file, char ch, int *err)
 	return word;
 }
 
-/* Take @text up to the end of a word. Returns the number of characters, or an error. */
+/* Whether the line has the name of a tracer, or a part of it, and no pattern yet */
+static bool is_named_only(enum line_state before, enum line_state now)
+{
+	return before != LINE_NAMED && (now == LINE_NAME || now == LINE_NAMED);
+}
+
+/*
+ * Take @text up to the end of a word. A name is taken together with the word behind it, if @text
+ * has that: a program that ignores how much a write has taken would otherwise empty the filter and
+ * write no pattern.
+ * Returns the number of characters, or an error.
+ */
 static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t cnt)
 {
+	struct ftrace_mux_writer *writer = file->mux_writer;
 	struct trace_parser *parser = &file->parser;
+	enum line_state before;
 	int err = 0;
 	size_t pos;
 
 	for (pos = 0; pos < cnt && !err; pos++) {
+		before = writer->state;
 		if (text[pos] && !isspace(text[pos])) {
 			if (parser->idx >= parser->size - 1)
 				return -EINVAL;
 			parser->buffer[parser->idx++] = text[pos];
-		} else if (take_blank(file, text[pos], &err)) {
+		} else if (take_blank(file, text[pos], &err) &&
+			   !is_named_only(before, writer->state)) {
 			return err ?: pos + 1;
 		}
 	}
