@@ -14,7 +14,6 @@
 struct gtsc_buffer;
 struct gtsc_channel;
 struct gtsc_group;
-struct gtsc_mem;
 
 /* Characters of a name: of a root directory, a trace or a channel */
 #define GTSC_NAME_MAX	64
@@ -31,12 +30,10 @@ struct gtsc_mem;
  * struct gtsc_record - a record between gtsc_reserve() and its end
  * @data: where to put the provider's bytes
  * @buffer: of the CPU
- * @mem: the sub-buffer in it
  */
 struct gtsc_record {
 	void			*data;
 	struct gtsc_buffer	*buffer;
-	struct gtsc_mem		*mem;
 };
 
 /**
@@ -56,7 +53,6 @@ struct gtsc_channel *gtsc_setup(const char *root, const char *name, unsigned int
 				unsigned int nr_sub, unsigned int flags);
 int gtsc_start(struct gtsc_channel *ch);
 int gtsc_stop(struct gtsc_channel *ch);
-void gtsc_freeze(struct gtsc_channel *ch);
 void gtsc_cleanup(struct gtsc_channel *ch);
 bool gtsc_running(struct gtsc_channel *ch);
 int gtsc_set_format(struct gtsc_channel *ch, const char *format);
@@ -70,7 +66,6 @@ void gtsc_group_cleanup(struct gtsc_group *group);
 
 void *gtsc_reserve(struct gtsc_channel *ch, struct gtsc_record *record, size_t len);
 void gtsc_commit(struct gtsc_channel *ch, struct gtsc_record *record);
-void gtsc_discard(struct gtsc_channel *ch, struct gtsc_record *record);
 int gtsc_write(struct gtsc_channel *ch, const void *data, size_t len);
 __printf(2, 3) int gtsc_printf(struct gtsc_channel *ch, const char *fmt, ...);
 

@@ -20,8 +20,8 @@
  * incomplete record, and all that have interrupted it have returned. The store is a
  * release, the reader's load an acquire; between them are the bytes of the records, and
  * for sub-buffers that writers have left, @used, @nr and @dropped of their memory. A
- * writer that comes after @commit is stored and before @nest is 0 leaves its record to
- * the outer one, which finds that @pos has moved.
+ * writer that comes after the outermost one has read @pos and before @nest is 0 leaves its
+ * record to the outermost one, which finds that @pos has moved.
  *
  * @slots, between writers and the reader. A sub-buffer changes hands with a fully ordered
  * compare-and-exchange of the slot: the reader puts its spare memory there and marks the
@@ -144,7 +144,7 @@ static u64 count_dropped(struct gtsc_counts *counts)
 }
 
 /* Whether an interrupted writer may have a record in the sub-buffer one lap before @seq */
-static bool may_be_written(struct gtsc_buffer *b, u64 seq)
+static bool may_be_incomplete(struct gtsc_buffer *b, u64 seq)
 {
 	return seq_diff(b, seq, seq_of(atomic64_read(&b->commit))) >= b->nr_sub;
 }
@@ -174,7 +174,7 @@ static bool claim_unread(struct gtsc_buffer *b, u64 seq, s64 *word)
 	if (!atomic64_try_cmpxchg(slot_of(b, seq), word, next_lap_of(*word)))
 		return false;
 	gtsc_step();
-	/* Interrupting writers may have added to @nr, and leave these as they are */
+	/* Writers that interrupt here may add to @mem->nr, but do not write the others */
 	local64_add(nr - mem->nr_before, &b->counts->overwritten);
 	mem->nr_before = nr;
 	mem->dropped = count_dropped(b->counts);
@@ -183,16 +183,16 @@ static bool claim_unread(struct gtsc_buffer *b, u64 seq, s64 *word)
 }
 
 /*
- * Have the sub-buffer @seq, into which @pos is to move next, begin. Return its memory, or
- * a negative number if there is none. If it is wrong because others have moved @pos
- * meanwhile, the caller notices that.
+ * Begin the sub-buffer @seq, which @pos is to move to. Return the number of its memory, or -1 after
+ * the record was counted as dropped. The number may be wrong if an interrupting writer has moved
+ * @pos: then the caller's exchange of @pos fails.
  */
 static int claim(struct gtsc_buffer *b, u64 seq)
 {
 	s64 word = atomic64_read(slot_of(b, seq));
 
 	for (;;) {
-		/* By a writer that has interrupted this one, or was interrupted by it */
+		/* A writer that has interrupted this one, or was interrupted by it, has begun it */
 		if (!is_lap_of(word, lap_before(seq)))
 			break;
 
@@ -202,7 +202,7 @@ static int claim(struct gtsc_buffer *b, u64 seq)
 		} else if (!b->flight) {
 			local64_inc(&b->counts->full);
 			return -1;
-		} else if (may_be_written(b, seq)) {
+		} else if (may_be_incomplete(b, seq)) {
 			local64_inc(&b->counts->nested);
 			return -1;
 		} else if (claim_unread(b, seq, &word)) {
@@ -218,7 +218,7 @@ static void leave(struct gtsc_buffer *b, u64 pos)
 {
 	gtsc_mem_at(b, pos)->used = gtsc_offset(pos);
 
-	/* Pairs with the release in gtsc_reader_waits() */
+	/* Pairs with the release in gtsc_wake_when_full() */
 	if (likely(!smp_load_acquire(&b->wake_when_left)))
 		return;
 	if (seq_diff(b, seq_of(pos), READ_ONCE(b->wake_seq)) >= 0)
@@ -292,21 +292,27 @@ static bool is_prev_unread(struct gtsc_buffer *b, u64 seq)
 }
 
 /*
- * How many sub-buffers writers have left that the reader has not taken, while it has not
- * taken the one that they are in. @commit is @b->commit. If the reader is a lap or more
- * behind, it goes on with the oldest. It may be so many behind that its sub-buffer has the
- * lap of one that is there; then it has not taken those before that.
+ * If the reader is a lap or more behind, go on with the oldest sub-buffer. Positions have few bits
+ * of laps, so that @tail may look close although it is not: then the sub-buffer before it is in
+ * its slot and not taken. @commit is @b->commit.
  */
-static unsigned int count_left(struct gtsc_buffer *b, u64 commit)
+static void catch_up(struct gtsc_buffer *b, u64 commit)
 {
 	s64 nr = seq_diff(b, seq_of(commit), b->tail);
 
-	if (nr < 0 || nr >= b->nr_sub || is_prev_unread(b, b->tail)) {
+	if (nr < 0 || nr >= b->nr_sub || is_prev_unread(b, b->tail))
 		b->tail = oldest_seq(b, commit);
-		nr = b->nr_sub - 1;
-	}
+}
 
-	return nr;
+/*
+ * How many sub-buffers writers have left that the reader has not taken, while it has not
+ * taken the one that they are in
+ */
+static unsigned int count_left(struct gtsc_buffer *b, u64 commit)
+{
+	catch_up(b, commit);
+
+	return seq_diff(b, seq_of(commit), b->tail);
 }
 
 /*
@@ -343,7 +349,7 @@ bool gtsc_take(struct gtsc_buffer *b, unsigned int *mem)
 	s64 word;
 
 	for (;;) {
-		count_left(b, atomic64_read_acquire(&b->commit));
+		catch_up(b, atomic64_read_acquire(&b->commit));
 		gtsc_step();
 		/*
 		 * Read @commit after the slot: if the exchange finds the slot as it was,
@@ -365,7 +371,7 @@ bool gtsc_take(struct gtsc_buffer *b, unsigned int *mem)
 		} else if (seq_of(commit) == b->tail) {
 			return false;
 		}
-		/* Overwritten, or begun and without a record */
+		/* Overwritten, taken before, or never written: look at the next one */
 		b->tail = next_seq(b, b->tail);
 	}
 	gtsc_step();
@@ -389,7 +395,7 @@ bool gtsc_peek(struct gtsc_buffer *b, u64 seq, unsigned int *mem)
 }
 
 /**
- * gtsc_reader_waits - have writers wake the reader when enough sub-buffers are full
+ * gtsc_wake_when_full - have writers wake the reader when enough sub-buffers are full
  * @b: the buffer
  * @mem: the memory of the sub-buffer that the reader has taken, or -1
  * @nr: how many have to be full, with that one; 1 to @b->nr_sub - 1
@@ -400,7 +406,7 @@ bool gtsc_peek(struct gtsc_buffer *b, u64 seq, unsigned int *mem)
  *
  * Return: false if that many are full already.
  */
-bool gtsc_reader_waits(struct gtsc_buffer *b, int mem, unsigned int nr)
+bool gtsc_wake_when_full(struct gtsc_buffer *b, int mem, unsigned int nr)
 {
 	u64 commit = atomic64_read_acquire(&b->commit);
 	unsigned int left = 0;
@@ -419,8 +425,8 @@ bool gtsc_reader_waits(struct gtsc_buffer *b, int mem, unsigned int nr)
 }
 
 /*
- * Where the reader waits: if leave() has looked before it did, but the writer that this
- * interrupts has not committed yet, the next commit wakes the reader.
+ * On the CPU of the buffer, after gtsc_wake_when_full(): if leave() has looked at @wake_when_left
+ * before the reader has set it, the next commit wakes the reader.
  */
 void gtsc_check_wait(struct gtsc_buffer *b)
 {

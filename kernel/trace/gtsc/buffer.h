@@ -30,8 +30,8 @@
 #define GTSC_UNIT		8
 
 /*
- * A record that was discarded, or what was trimmed off one: a word with this and a length,
- * and so many bytes. No time has it.
+ * A filler takes the space by which the record before it was made shorter: a word with this bit and
+ * a length, and as many bytes. The time of a record does not have this bit.
  */
 #define GTSC_FILLER		BIT_ULL(63)
 
@@ -82,14 +82,17 @@ struct gtsc_mem {
 	void			*data;
 	/* Bytes, when writers have left it */
 	u32			used;
-	/* Records that were written here since the set-up, and before the present ones */
+	/* Records reserved here since the buffer was made, and how many before the present ones */
 	local64_t		nr;
 	u64			nr_before;
 	/* Records of this CPU that had been dropped when the present ones began */
 	u64			dropped;
 };
 
-/* What has been counted on a CPU; stays when the sizes change */
+/*
+ * What has been counted on a CPU; stays when the sizes change. Changed by the writers of the CPU;
+ * without writers, by discard_unread() with gtsc_mutex held.
+ */
 struct gtsc_counts {
 	local64_t		overwritten;
 	local64_t		full;
@@ -110,7 +113,10 @@ struct gtsc_buffer {
 	struct gtsc_mem		*mem;		/* @nr_sub and the reader's */
 	union gtsc_origin	origin;
 	bool			flight;
-	/* Set by the reader: the next commit wakes it, or the one after @wake_seq is left */
+	/*
+	 * @wake: the next commit wakes the reader. Set by the reader; if @wake_when_left, by the
+	 * writer that leaves @wake_seq, or gtsc_check_wait(). gtsc_wake_reader() clears both.
+	 */
 	bool			wake;
 	bool			wake_when_left;
 	u64			wake_seq;
@@ -123,7 +129,7 @@ struct gtsc_buffer {
 	 */
 	atomic64_t		*slots;
 
-	/* The reader's, with its lock held */
+	/* The reader's, changed with its lock held; @order is constant */
 	u64			tail;		/* the sequence number that it takes next */
 	unsigned int		spare;		/* memory that it gives for that */
 	unsigned int		order;
@@ -138,7 +144,7 @@ void gtsc_mem_free(void *data);
 u64 gtsc_reserve_next(struct gtsc_buffer *b, unsigned int units);
 
 /*
- * Is @pos in the sub-buffer whose memory the reader has taken? That is in no slot, so
+ * Is @pos in the memory with the number @mem? If the reader has taken @mem, no slot has it, and
  * writers come back to it only when the reader has given it away.
  */
 static inline bool gtsc_is_in(u64 pos, unsigned int mem)
@@ -156,7 +162,7 @@ bool gtsc_take(struct gtsc_buffer *b, unsigned int *mem);
 bool gtsc_peek(struct gtsc_buffer *b, u64 seq, unsigned int *mem);
 u64 gtsc_oldest_seq(struct gtsc_buffer *b);
 u64 gtsc_written(struct gtsc_buffer *b);
-bool gtsc_reader_waits(struct gtsc_buffer *b, int mem, unsigned int nr);
+bool gtsc_wake_when_full(struct gtsc_buffer *b, int mem, unsigned int nr);
 void gtsc_check_wait(struct gtsc_buffer *b);
 
 /* Bytes of a record of @len bytes, with its header and what fills it up */
@@ -214,13 +220,14 @@ gtsc_header_at(const struct gtsc_mem *mem, u64 pos)
 
 /*
  * Reserve space, between gtsc_begin() and gtsc_end(), count the record, and set the time in
- * its header. Returns the header, or NULL if there is no space. @mem: where it is
+ * its header. Returns the header, or NULL if there is no space.
  */
 static __always_inline struct gtsc_record_header *
-gtsc_reserve_space(struct gtsc_buffer *b, unsigned int units, struct gtsc_mem **mem)
+gtsc_reserve_space(struct gtsc_buffer *b, unsigned int units)
 {
 	s64 pos = local64_read(&b->pos);
 	struct gtsc_record_header *header;
+	struct gtsc_mem *mem;
 	u64 time;
 
 	do {
@@ -232,22 +239,22 @@ gtsc_reserve_space(struct gtsc_buffer *b, unsigned int units, struct gtsc_mem **
 			break;
 		}
 		gtsc_step();
-		/* Read between the two, times have the order of positions */
+		/* Between the read and the exchange of @pos: times have the order of positions */
 		time = gtsc_timestamp();
 	} while (unlikely(!local64_try_cmpxchg(&b->pos, &pos, pos + units)));
 	gtsc_step();
 
-	*mem = gtsc_mem_at(b, pos);
-	header = gtsc_header_at(*mem, pos);
-	local64_inc(&(*mem)->nr);
+	mem = gtsc_mem_at(b, pos);
+	header = gtsc_header_at(mem, pos);
+	local64_inc(&mem->nr);
 	header->time = time;
 
 	return header;
 }
 
 /*
- * End to write: the outermost writer publishes what it and others have written. Returns
- * whether this was one.
+ * End to write. The outermost writer publishes its record, and those of writers that have
+ * interrupted it. Returns true for the outermost writer.
  */
 static __always_inline bool gtsc_end(struct gtsc_buffer *b)
 {
@@ -271,7 +278,7 @@ static __always_inline bool gtsc_end(struct gtsc_buffer *b)
 		gtsc_step();
 		if (likely(pos == local64_read(&b->pos)))
 			return true;
-		/* A writer has come while @nest was 1, and has left its record to this one */
+		/* A writer that came while @nest was 1 has left its record here: publish it */
 		b->nest = 1;
 		barrier();
 	}

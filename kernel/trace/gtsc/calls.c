@@ -33,7 +33,12 @@ static void follow_fork(void *data, struct task_struct *parent, struct task_stru
 {
 	unsigned long *tasks = data;
 
-	assign_bit(child->pid, tasks, test_bit(parent->pid, tasks));
+	/* That of an earlier task with this PID */
+	clear_bit(child->pid, tasks);
+	/* Pairs with that in set_descendants() */
+	smp_mb__after_atomic();
+	if (test_bit(parent->pid, tasks))
+		set_bit(child->pid, tasks);
 }
 
 static bool descends_from(struct task_struct *task, struct task_struct *ancestor)
@@ -47,19 +52,25 @@ static bool descends_from(struct task_struct *task, struct task_struct *ancestor
 }
 
 /*
- * A new task is put on the list behind its creator, and before follow_fork() is called: either the
- * creator has its bit when follow_fork() looks, or both get theirs here.
+ * A new task is put on the list behind its creator, and before follow_fork() is called. Either
+ * follow_fork() finds the bit of the creator, or this finds the child and sets its bit after
+ * follow_fork() has cleared it. If a task ends meanwhile, its children may be missed, as those of
+ * one that has ended before. So may a child with another parent than its creator (CLONE_PARENT).
  */
 static void set_descendants(unsigned long *tasks, struct task_struct *ancestor)
 {
 	struct task_struct *process, *task;
 
 	for_each_process_thread(process, task) {
-		if (descends_from(task, ancestor))
-			set_bit(task->pid, tasks);
+		if (!descends_from(task, ancestor))
+			continue;
+		set_bit(task->pid, tasks);
+		/* Before the next task is looked for. Pairs with that in follow_fork(). */
+		smp_mb__after_atomic();
 	}
 }
 
+/* If @process creates a thread meanwhile, the thread may be recorded. gtsc creates none then. */
 static void clear_threads(unsigned long *tasks, struct task_struct *process)
 {
 	struct task_struct *task;
@@ -79,8 +90,6 @@ static int choose_tasks(unsigned long *tasks, pid_t pid, pid_t except)
 		if (!task)
 			return -ESRCH;
 		set_descendants(tasks, task);
-	} else {
-		bitmap_fill(tasks, PID_MAX_LIMIT);
 	}
 
 	task = except ? pid_task(find_vpid(except), PIDTYPE_PID) : NULL;
@@ -104,6 +113,10 @@ static int init_tasks(struct gtsc_calls *calls)
 	calls->tasks = vzalloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long));
 	if (!calls->tasks)
 		return -ENOMEM;
+
+	/* Before the first follow_fork(), which clears bits */
+	if (!calls->pid)
+		bitmap_fill(calls->tasks, PID_MAX_LIMIT);
 
 	ret = register_trace_sched_process_fork(follow_fork, calls->tasks);
 	if (!ret)
@@ -152,14 +165,14 @@ static int set_functions(struct ftrace_ops *ops, const char *patterns)
 	return 0;
 }
 
-static int start(struct gtsc_calls *calls, const char *format)
+static int start_channel(struct gtsc_calls *calls, const char *format)
 {
 	int ret = gtsc_set_format(calls->channel, format) ?:
 		  set_functions(calls->ops, calls->functions) ?: init_tasks(calls);
 
 	if (ret)
 		return ret;
-	/* From here on, the user can start the channel, too */
+	/* From here on, a start by the user calls @arm, too: functions and tasks were chosen */
 	gtsc_set_switch(calls->channel, calls->arm, NULL);
 
 	return gtsc_start(calls->channel);
@@ -185,7 +198,7 @@ int gtsc_start_calls(struct gtsc_calls *calls, const char *format)
 	if (IS_ERR(calls->channel))
 		return PTR_ERR(calls->channel);
 
-	ret = start(calls, format);
+	ret = start_channel(calls, format);
 	if (ret) {
 		pr_err("%s: cannot trace %s: %d\n", calls->ops->name,
 		       calls->functions ?: "functions", ret);

@@ -19,13 +19,14 @@
 #include "read.h"
 
 /*
- * Protects the list of roots, their traces and channels, and of each channel
- * the state and the sizes. Taken before the locks of the readers.
+ * Protects the list of roots, their traces and channels, and the fields of a channel that
+ * struct gtsc_channel names. Lock order: @resize, gtsc_mutex, the hotplug lock, a reader's lock.
  */
 DEFINE_MUTEX(gtsc_mutex);
 
 static void free_channel(struct gtsc_channel *ch)
 {
+	/* Both: gtsc_init_readers() was called */
 	if (ch->cpu && ch->buffers)
 		gtsc_free_readers(ch);
 	gtsc_free_buffers(ch->buffers);
@@ -65,7 +66,7 @@ static int check_flags(unsigned int flags)
 
 /*
  * A channel without files and without a trace. It has the buffers of the CPUs that are
- * online; gtsc_add_cpu() makes that of another one. Freed by gtsc_put().
+ * online; gtsc_make_cpu_buffer() makes that of another one. Freed by gtsc_put().
  */
 struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigned int nr_sub,
 				unsigned int flags)
@@ -98,7 +99,7 @@ struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigne
 	if (!ch->cpu || !ch->buffers)
 		goto err;
 	gtsc_init_readers(ch);
-	ret = gtsc_add_online_cpus(ch);
+	ret = gtsc_make_online_buffers(ch);
 	if (!ret)
 		return ch;
 err:

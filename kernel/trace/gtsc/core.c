@@ -87,7 +87,10 @@ static int add_channel(struct gtsc_group *group, struct gtsc_channel *ch)
 	return 0;
 }
 
-/* After gtsc_remove_files(), so that no user starts it again */
+/*
+ * After gtsc_remove_files(). The user can still start it by the file of its group, until it has
+ * left the group, with its writers ended under the same lock.
+ */
 static void end_channel(struct gtsc_channel *ch)
 {
 	scoped_guard(mutex, &gtsc_mutex) {
@@ -333,8 +336,8 @@ static bool is_printable(const char *s)
  * @ch: the channel
  * @format: "text"; or fields, separated by semicolons, each with a type and a name, and
  *	for an array with its size: "s32 pid; char comm[16]". Types are u8 to u64, s8 to
- *	s64, x8 to x64 for hexadecimal numbers, and char. Fields follow each other
- *	without gaps.
+ *	s64, x8 to x64 for hexadecimal numbers, char, and ksym for an address in the
+ *	kernel, of 64 bits. Fields follow each other without gaps.
  *
  * The file "format" shows it, and programs that know it show the fields of records. GTSC
  * itself does not look at records.
@@ -486,6 +489,7 @@ void gtsc_group_cleanup(struct gtsc_group *group)
 			ch->dying = true;
 	}
 
+	/* Without gtsc_mutex, which end_channel() takes: only the provider changes the list */
 	list_for_each_entry_safe(ch, next, &group->channels, node) {
 		gtsc_remove_files(ch);
 		end_channel(ch);

@@ -2,9 +2,9 @@
 /*
  * Generic trace setup and control: records on the console in a panic.
  *
- * Flight recorders with GTSC_PANIC stop before all other panic notifiers, and print the
- * newest records that they hold after the log has been saved. That takes no lock, waits for
- * nothing, and changes nothing. If a reader was stopped while it held its lock, what it had
+ * A panic notifier of the highest priority stops the flight recorders with GTSC_PANIC. When the
+ * log has been saved, the newest records that they hold are printed. The dump takes no lock, waits
+ * for nothing, and changes no buffer. If a reader was stopped while it held its lock, what it had
  * taken is left out.
  *
  * The oops is worth more than the records: kmsg_dump() calls its dumpers in the order in
@@ -72,8 +72,9 @@ static LIST_HEAD(gtsc_panic_channels);
 struct dump_cursor {
 	struct gtsc_source	*source;
 	struct gtsc_held	*held;	/* goes on behind this one */
-	bool			at_held;
-	bool			at_taken;
+	/* A held sub-buffer follows @held; the taken one follows those */
+	bool			more_held;
+	bool			more_taken;
 	u64			seq;	/* goes on with this sub-buffer */
 	unsigned int		left;	/* sub-buffers that there can be from @seq on */
 
@@ -100,10 +101,16 @@ static void init_cursor(struct gtsc_channel *ch, int cpu)
 		return;
 
 	cursor->source = gtsc_source(ch, cpu);
-	cursor->at_held = !is_read && !list_empty(&cursor->source->held);
-	cursor->at_taken = !is_read && cursor->source->taken;
+	cursor->more_held = !is_read && !list_empty(&cursor->source->held);
+	cursor->more_taken = !is_read && cursor->source->taken;
 	cursor->seq = gtsc_oldest_seq(b);
 	cursor->left = b->nr_sub;
+}
+
+/* Memory may be corrupt in a panic */
+static u32 sane_end(const struct gtsc_buffer *b, u32 end)
+{
+	return min_t(u32, end, PAGE_SIZE << b->order);
 }
 
 static void go_to_mem(struct dump_cursor *cursor, unsigned int i, u32 from)
@@ -113,7 +120,7 @@ static void go_to_mem(struct dump_cursor *cursor, unsigned int i, u32 from)
 
 	cursor->data = b->mem[i].data;
 	cursor->pos = from;
-	cursor->end = gtsc_is_in(commit, i) ? gtsc_offset(commit) : b->mem[i].used;
+	cursor->end = sane_end(b, gtsc_is_in(commit, i) ? gtsc_offset(commit) : b->mem[i].used);
 }
 
 /* Go to the next sub-buffer, from the oldest to the newest */
@@ -122,18 +129,18 @@ static bool next_sub(struct dump_cursor *cursor)
 	struct gtsc_source *source = cursor->source;
 	unsigned int i;
 
-	if (cursor->at_held) {
+	if (cursor->more_held) {
 		cursor->held = cursor->held ? list_next_entry(cursor->held, node) :
 			       list_first_entry(&source->held, struct gtsc_held, node);
-		cursor->at_held = !list_is_last(&cursor->held->node, &source->held);
+		cursor->more_held = !list_is_last(&cursor->held->node, &source->held);
 		cursor->data = cursor->held->data;
 		cursor->pos = cursor->held->from;
-		cursor->end = cursor->held->used;
+		cursor->end = sane_end(source->buffer, cursor->held->used);
 		return true;
 	}
 
-	if (cursor->at_taken) {
-		cursor->at_taken = false;
+	if (cursor->more_taken) {
+		cursor->more_taken = false;
 		go_to_mem(cursor, source->mem, source->from);
 		return true;
 	}
@@ -152,7 +159,10 @@ static bool next_sub(struct dump_cursor *cursor)
 	return false;
 }
 
-/* The next record of a CPU. Memory may be corrupt in a panic: stops where it is */
+/*
+ * The next record of a CPU. Memory may be corrupt in a panic: if a size is wrong, the rest of the
+ * sub-buffer is left out.
+ */
 static const struct gtsc_record_header *next_record(struct dump_cursor *cursor)
 {
 	const struct gtsc_record_header *header;

@@ -8,6 +8,7 @@
  */
 #include <linux/cleanup.h>
 #include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/kstrtox.h>
@@ -84,7 +85,7 @@ static __poll_t trace_file_poll(struct file *file, poll_table *table)
 	if (gtsc_poll(f))
 		events |= EPOLLIN | EPOLLRDNORM;
 	/* If another file is closed with a part of a record, there is more to read */
-	if (READ_ONCE(f->reader->ch->ended) && !gtsc_is_held(f))
+	if (READ_ONCE(f->reader->ch->ended) && !gtsc_other_has_part(f))
 		events |= EPOLLHUP;
 
 	return events;
@@ -134,7 +135,7 @@ static int parse_state(const char __user *ubuf, size_t cnt)
 	if (ret)
 		return ret;
 
-	/* Writing "setup" is an error, which may_become() returns */
+	/* "setup" is a state that nobody can write: gtsc_set_state() returns the error */
 	return match_string(gtsc_state_names, GTSC_NR_STATES, word);
 }
 
@@ -387,11 +388,11 @@ static ssize_t watermark_write(struct file *file, const char __user *ubuf, size_
 
 	guard(mutex)(&gtsc_mutex);
 
-	/* One is being written to */
+	/* One sub-buffer is being written to: at most @nr_sub - 1 are full */
 	if (nr >= ch->nr_sub)
 		return -EINVAL;
 	WRITE_ONCE(ch->watermark, nr);
-	/* They look again, with the new one */
+	/* Readers that wait look again, with the new watermark */
 	gtsc_wake_readers(ch);
 
 	return cnt;
@@ -516,9 +517,12 @@ static int prepare_cpu(unsigned int cpu, struct hlist_node *node)
 	struct gtsc_cpu *c = gtsc_cpu(ch, cpu);
 	int ret;
 
-	/* One that comes later comes without a buffer: its records are dropped */
-	ret = gtsc_add_cpu(ch, cpu);
-	if (ret && !ch->hotplug_added)
+	/*
+	 * Without memory, a CPU that comes online later has no buffer: its records are dropped. So
+	 * are those of a CPU that has been prepared and is not online yet.
+	 */
+	ret = gtsc_make_cpu_buffer(ch, cpu);
+	if (ret && cpu_online(cpu))
 		return ret;
 
 	/* The files of a CPU stay when it goes */
@@ -530,22 +534,17 @@ static int prepare_cpu(unsigned int cpu, struct hlist_node *node)
 }
 
 /* Prepare the CPUs that are online, and those that come later */
-VISIBLE_IF_KUNIT int gtsc_add_cpus(struct gtsc_channel *ch)
+VISIBLE_IF_KUNIT int gtsc_add_hotplug(struct gtsc_channel *ch)
 {
-	int ret;
+	KUNIT_STATIC_STUB_REDIRECT(gtsc_add_hotplug, ch);
 
-	KUNIT_STATIC_STUB_REDIRECT(gtsc_add_cpus, ch);
-
-	ret = cpuhp_state_add_instance(hotplug_state, &ch->hotplug_node);
-	ch->hotplug_added = !ret;
-
-	return ret;
+	return cpuhp_state_add_instance(hotplug_state, &ch->hotplug_node);
 }
-EXPORT_SYMBOL_IF_KUNIT(gtsc_add_cpus);
+EXPORT_SYMBOL_IF_KUNIT(gtsc_add_hotplug);
 
 /*
- * Fails only while there are no files but trace files: to remove others is to wait
- * for tasks that may be waiting for gtsc_mutex.
+ * If this fails, only trace files have to be removed, which waits for nobody. To remove the other
+ * files waits for tasks in their operations, which may wait for gtsc_mutex.
  */
 static int create_all_trace_files(struct gtsc_channel *ch)
 {
@@ -554,9 +553,10 @@ static int create_all_trace_files(struct gtsc_channel *ch)
 	if (ch->flags & GTSC_GLOBAL)
 		create_trace_files(ch, 0);
 
-	ret = gtsc_add_cpus(ch);
+	ret = gtsc_add_hotplug(ch);
 	if (ret) {
 		debugfs_remove(ch->dir);
+		/* It was that of the group: add_single() must not remove it again */
 		if (ch->group->single)
 			ch->group->dir = NULL;
 	}

@@ -10,11 +10,11 @@
  *	size.c		the buffers, their size and counters
  *	read.c		reading trace files				read.h
  *	source.c	the records of one CPU				read.h
- *	write.c		the functions that write: <linux/gtsc.h>
- *	calls.c		which calls the providers of calls record		calls.h
+ *	write.c		the functions that write: <linux/gtsc.h>	write.h
  *	buffer.c	the buffer of one CPU				buffer.h
  *
- * Calls go down this list.
+ * Calls go down this list. Above it: calls.c (calls.h), which calls the providers of calls record,
+ * and its users gtsc_functions.c and gtsc_graph.c.
  */
 #ifndef _KERNEL_TRACE_GTSC_H
 #define _KERNEL_TRACE_GTSC_H
@@ -57,7 +57,7 @@ struct gtsc_cpu_buffer {
 
 /* A channel */
 struct gtsc_channel {
-	/* The buffers for writers, NULL while the channel is not running */
+	/* @buffers, or NULL if the channel is not running. gtsc_mutex; in a panic without it */
 	struct gtsc_cpu_buffer __percpu *live;
 	struct gtsc_cpu_buffer __percpu *buffers;
 	struct gtsc_cpu __percpu *cpu;
@@ -73,9 +73,10 @@ struct gtsc_channel {
 	unsigned int		watermark;
 	bool			dying;
 	char			*format;
-	int			(*fn)(bool on, void *data);
-	void			*fn_data;
-	bool			armed;		/* @fn was told of a start, and of no stop */
+	int			(*switch_fn)(bool on, void *data);
+	void			*switch_data;
+	/* @switch_fn was told of a start, and of no stop */
+	bool			armed;
 	struct list_head	node;		/* in the group */
 	struct list_head	panic_node;
 
@@ -83,8 +84,7 @@ struct gtsc_channel {
 	struct gtsc_group	*group;
 	struct dentry		*dir;
 	struct hlist_node	hotplug_node;
-	bool			hotplug_added;
-	/* CPUs that have a buffer, or had one when the sizes were changed */
+	/* CPUs that have a buffer. Set with their reader's lock held; a global reader walks it. */
 	cpumask_var_t		cpus;
 	/* All writers are done and the files have been removed */
 	bool			ended;
@@ -100,11 +100,11 @@ struct gtsc_group {
 	struct dentry		*dir;
 	struct list_head	node;		/* in the root */
 	struct list_head	channels;
-	bool			single;		/* its directory is that of its channel */
+	bool			single;		/* its directory is its channel's */
 	bool			dying;
 };
 
-/* Protects the list of traces, their channels, and the state and size of these */
+/* See channel.c */
 extern struct mutex gtsc_mutex;
 extern const char * const gtsc_state_names[GTSC_NR_STATES];
 
@@ -121,9 +121,12 @@ static inline bool gtsc_has_buffer(struct gtsc_channel *ch, unsigned int cpu)
 	return per_cpu_ptr(ch->buffers, cpu)->buffer != &gtsc_no_buffer;
 }
 
+/* NULL if the CPU has none. It may get one meanwhile, see gtsc_make_cpu_buffer(). */
 static inline struct gtsc_buffer *gtsc_buffer(struct gtsc_channel *ch, unsigned int cpu)
 {
-	return gtsc_has_buffer(ch, cpu) ? per_cpu_ptr(ch->buffers, cpu)->buffer : NULL;
+	struct gtsc_buffer *b = READ_ONCE(per_cpu_ptr(ch->buffers, cpu)->buffer);
+
+	return b == &gtsc_no_buffer ? NULL : b;
 }
 
 /* Files */
@@ -155,8 +158,8 @@ void gtsc_end_writers(struct gtsc_channel *ch);
 struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffers(void);
 void gtsc_free_buffers(struct gtsc_cpu_buffer __percpu *buffers);
 int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub);
-int gtsc_add_online_cpus(struct gtsc_channel *ch);
-int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu);
+int gtsc_make_online_buffers(struct gtsc_channel *ch);
+int gtsc_make_cpu_buffer(struct gtsc_channel *ch, unsigned int cpu);
 int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
 		     bool discard);
 void gtsc_get_stats(struct gtsc_channel *ch, struct gtsc_stats *stats);
@@ -164,7 +167,7 @@ void gtsc_get_stats(struct gtsc_channel *ch, struct gtsc_stats *stats);
 #if IS_ENABLED(CONFIG_KUNIT)
 int gtsc_check_name(const char *name);
 int gtsc_order(unsigned int sub_size);
-int gtsc_add_cpus(struct gtsc_channel *ch);
+int gtsc_add_hotplug(struct gtsc_channel *ch);
 int gtsc_make_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
 		      unsigned int order, unsigned int nr_sub);
 #endif

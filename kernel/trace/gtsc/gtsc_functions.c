@@ -34,12 +34,12 @@ static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 
 	if (!gtsc_records_current(&calls))
 		return;
-	/* The clock may be read by a function that is traced, too. Disables preemption. */
+	/* A function that reads the clock may be traced, too. This also disables preemption. */
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	if (bit < 0)
 		return;
 
-	/* RCU need not watch: the channel stops when arm(false) has returned */
+	/* RCU need not watch: arm(false) waits for this function before the channel stops */
 	if (gtsc_reserve_record(calls.channel, &record, CALL_LEN)) {
 		call = record.data;
 		call->ip = ip;

@@ -69,7 +69,7 @@ static __always_inline void write_call(struct ftrace_graph_ret *trace, struct fg
 	call = record.data;
 	end = gtsc_header_of(&record)->time;
 	call->ip = trace->func;
-	/* An NMI can see the clock go back */
+	/* Not negative, should the clock go back */
 	call->duration = end > *start ? end - *start : 0;
 	call->pid = current->pid;
 	call->depth = trace->depth;
@@ -95,7 +95,9 @@ static notrace void trace_return_value(struct ftrace_graph_ret *trace, struct fg
 }
 
 static struct fgraph_ops graph_ops = {
-	.ops.name = "gtsc_graph",
+	.ops.name	= "gtsc_graph",
+	.entryfunc	= trace_entry,
+	.retfunc	= trace_return,
 };
 
 static int arm(bool on, void *unused)
@@ -103,7 +105,7 @@ static int arm(bool on, void *unused)
 	if (on)
 		return register_ftrace_graph(&graph_ops);
 	unregister_ftrace_graph(&graph_ops);
-	/* It does not wait: until no task is in a function of @graph_ops */
+	/* unregister_ftrace_graph() does not wait until no task is in a function of @graph_ops */
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
 
@@ -129,10 +131,8 @@ static int __init gtsc_graph_init(void)
 {
 	if (retval && !IS_ENABLED(CONFIG_FUNCTION_GRAPH_RETVAL))
 		return -EOPNOTSUPP;
-
-	/* A cast, since these functions have no @fregs on Linux 6.12 */
-	graph_ops.entryfunc = (void *)trace_entry;
-	graph_ops.retfunc = retval ? (void *)trace_return_value : (void *)trace_return;
+	if (retval)
+		graph_ops.retfunc = trace_return_value;
 
 	return gtsc_start_calls(&calls, format());
 }

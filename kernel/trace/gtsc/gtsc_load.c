@@ -9,7 +9,6 @@
  *	cleanup N	end it, whether it is being written to or not
  *	start N		start it
  *	stop N		stop it
- *	freeze N	stop it as in an NMI
  *	write N COUNT WHO SIZE
  *			write COUNT records on each CPU, of up to SIZE bytes, in
  *			the contexts WHO: 1 a task, 2 a timer interrupt, 4 an NMI;
@@ -27,7 +26,7 @@
  *			gets have the panic, and whether they have records; N is 0 or 1,
  *			and need not be a channel
  *
- * and "counts" shows for each channel: attempts, records written, discarded.
+ * and "counts" shows for each channel: attempts and records written.
  *
  * /sys/kernel/debug/gtsc_load_memory is memory for mmap(). A page fault in it waits
  * until something is written to the file; a read tells how many wait.
@@ -61,7 +60,6 @@
 #define NR_CHANNELS	4
 #define TIMER_NS	(200 * NSEC_PER_USEC)
 #define NMI_EVERY	50
-#define DISCARD_EVERY	16
 
 static unsigned int batch = 1;
 module_param(batch, uint, 0644);
@@ -90,7 +88,6 @@ struct load_record {
 struct load_count {
 	u64	attempts;
 	u64	written;
-	u64	discarded;
 };
 
 struct load_cpu {
@@ -162,13 +159,8 @@ static void write_one(struct load_channel *ch, enum who who)
 		return;
 
 	fill(record.data, len, who, seq);
-	if (seq % DISCARD_EVERY) {
-		gtsc_commit(trace, &record);
-		count->written++;
-	} else {
-		gtsc_discard(trace, &record);
-		count->discarded++;
-	}
+	gtsc_commit(trace, &record);
+	count->written++;
 }
 
 /* NMIs */
@@ -521,10 +513,6 @@ static int do_numbers(struct load_channel *ch, const char *verb, const char *arg
 		return gtsc_start(ch->trace);
 	if (!strcmp(verb, "stop"))
 		return gtsc_stop(ch->trace);
-	if (!strcmp(verb, "freeze")) {
-		gtsc_freeze(ch->trace);
-		return 0;
-	}
 	if (!strcmp(verb, "write") && nr == 3)
 		return do_write(ch, a, b, c);
 	if (!strcmp(verb, "hammer") && nr == 2)
@@ -602,11 +590,10 @@ static int counts_get(char *buf, const struct kernel_param *kp)
 			for (unsigned int who = 0; who < NR_WHO; who++) {
 				all.attempts += count[who].attempts;
 				all.written += count[who].written;
-				all.discarded += count[who].discarded;
 			}
 		}
-		len += sysfs_emit_at(buf, len, "%u %llu %llu %llu\n", i, all.attempts,
-				     all.written, all.discarded);
+		len += sysfs_emit_at(buf, len, "%u %llu %llu\n", i, all.attempts,
+				     all.written);
 	}
 
 	return len;

@@ -78,12 +78,11 @@ static bool failed;
 static void put(void)
 {
 	struct gtsc_record_header *header;
-	struct gtsc_mem *mem;
 	u64 *number;
 
 	attempts++;
 	gtsc_begin(buffer);
-	header = gtsc_reserve_space(buffer, gtsc_units(RECORD_SIZE), &mem);
+	header = gtsc_reserve_space(buffer, gtsc_units(RECORD_SIZE));
 	if (header) {
 		header->len = RECORD_SIZE;
 		header->type = GTSC_RECORD;
@@ -335,10 +334,8 @@ static void take_target(void)
 /* A record that fills a sub-buffer; its writer goes on until gtsc_end() */
 static void begin_full_record(void)
 {
-	struct gtsc_mem *mem;
-
 	gtsc_begin(buffer);
-	expect(gtsc_reserve_space(buffer, gtsc_units(gtsc_max_len(0)), &mem));
+	expect(gtsc_reserve_space(buffer, gtsc_units(gtsc_max_len(0))));
 }
 
 static void go_around(void)
@@ -389,8 +386,8 @@ static void test_watermark(struct kunit *t)
 				failed = false;
 				if (!set_up(&s))
 					return;
-				while (gtsc_reader_waits(buffer, source.taken ? source.mem : -1,
-							 nr)) {
+				while (gtsc_wake_when_full(buffer, source.taken ? source.mem : -1,
+							   nr)) {
 					KUNIT_ASSERT_FALSE(t, buffer->wake);
 					put();
 					KUNIT_ASSERT_LT(t, left++, 20);
@@ -407,9 +404,9 @@ static bool waits;
 
 static void poll_once(void)
 {
-	waits = gtsc_reader_waits(buffer, source.taken ? source.mem : -1, 1);
+	waits = gtsc_wake_when_full(buffer, source.taken ? source.mem : -1, 1);
 	gtsc_check_wait(buffer);
-	waits = waits && gtsc_reader_waits(buffer, source.taken ? source.mem : -1, 1);
+	waits = waits && gtsc_wake_when_full(buffer, source.taken ? source.mem : -1, 1);
 }
 
 /* A reader that begins to wait at any step of a writer that fills a sub-buffer */
@@ -428,7 +425,7 @@ static void test_watermark_steps(struct kunit *t)
 				return;
 			waits = false;
 			steps = start_run(&runs[0]);
-			if (waits && !gtsc_reader_waits(buffer, -1, 1))
+			if (waits && !gtsc_wake_when_full(buffer, -1, 1))
 				KUNIT_EXPECT_TRUE(t, buffer->wake);
 			tear_down();
 		} while (++runs[0].at < steps);

@@ -125,7 +125,7 @@ static void rewind_sources(struct gtsc_reader *reader)
 		gtsc_rewind_source(gtsc_source(reader->ch, cpu));
 }
 
-/* The next record is all there again, for any file */
+/* No file has a part of a record any more. If a rewind has waited for that, do it. Wake all. */
 void gtsc_end_partial(struct gtsc_reader *reader)
 {
 	reader->partial = NULL;
@@ -383,7 +383,7 @@ void gtsc_end_read(struct gtsc_file *file)
 /* Have writers wake the reader when @nr sub-buffers are full; false if they are */
 static bool waits_for(struct gtsc_source *source, unsigned int nr)
 {
-	return gtsc_reader_waits(source->buffer, source->taken ? source->mem : -1, nr);
+	return gtsc_wake_when_full(source->buffer, source->taken ? source->mem : -1, nr);
 }
 
 /* Whether @source has something to read, and enough of it for a reader that waits */
@@ -419,7 +419,7 @@ static bool is_readable(struct gtsc_file *file)
 }
 
 /* Whether another file than @file has got a part of a record */
-bool gtsc_is_held(struct gtsc_file *file)
+bool gtsc_other_has_part(struct gtsc_file *file)
 {
 	struct gtsc_reader *reader = file->reader;
 

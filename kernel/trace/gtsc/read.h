@@ -53,7 +53,8 @@ struct gtsc_source {
 	struct list_head	held;
 	unsigned int		nr_held;
 	u64			nr_here;	/* read between the first record and @pos */
-	u64			nr_reread;	/* read, and held */
+	/* Records that were read, in @held or in the sub-buffer that was taken */
+	u64			nr_rewindable;
 };
 
 struct gtsc_file;
@@ -62,7 +63,8 @@ struct gtsc_file;
 struct gtsc_reader {
 	struct gtsc_channel	*ch;
 	const struct cpumask	*cpus;
-	struct mutex		lock;		/* nests in gtsc_mutex */
+	/* Protects all below but @wait, and the sources of @cpus; nests in gtsc_mutex */
+	struct mutex		lock;
 	wait_queue_head_t	wait;
 	/* Global: all records up to this time have been committed */
 	u64			horizon;
@@ -126,7 +128,7 @@ ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to);
 void gtsc_end_read(struct gtsc_file *file);
 void gtsc_end_partial(struct gtsc_reader *reader);
 bool gtsc_poll(struct gtsc_file *file);
-bool gtsc_is_held(struct gtsc_file *file);
+bool gtsc_other_has_part(struct gtsc_file *file);
 
 /* All files of a channel: read.c */
 void gtsc_init_readers(struct gtsc_channel *ch);

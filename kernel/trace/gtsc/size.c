@@ -3,7 +3,8 @@
  * Generic trace setup and control: the buffers of a channel, their size, and what has been
  * counted.
  *
- * A CPU gets its buffer before it comes online for the first time, and keeps it. The
+ * A CPU that is online gets its buffer when the channel is set up; another one, when it comes
+ * online, if there is memory, or else the next time, or when the sizes change. It keeps it. The
  * buffers of all CPUs are replaced with gtsc_mutex, the hotplug lock and the locks of all
  * readers held, while the channel is not running. They are allocated before these locks are
  * taken, with only the channel's resize mutex held.
@@ -25,7 +26,7 @@
 #include "gtsc.h"
 #include "read.h"
 
-/* The order of the sub-buffers that are not smaller than @sub_size */
+/* The order of the smallest sub-buffers that have @sub_size bytes or more */
 VISIBLE_IF_KUNIT int gtsc_order(unsigned int sub_size)
 {
 	if (!sub_size || sub_size > PAGE_SIZE << GTSC_MAX_ORDER)
@@ -162,7 +163,7 @@ VISIBLE_IF_KUNIT int gtsc_make_buffers(struct gtsc_channel *ch,
 EXPORT_SYMBOL_IF_KUNIT(gtsc_make_buffers);
 
 /* Make the buffers of a channel that nobody else knows yet */
-int gtsc_add_online_cpus(struct gtsc_channel *ch)
+int gtsc_make_online_buffers(struct gtsc_channel *ch)
 {
 	int cpu, ret;
 
@@ -180,8 +181,8 @@ int gtsc_add_online_cpus(struct gtsc_channel *ch)
 	return 0;
 }
 
-/* Make the buffer of a CPU, if it has none, before the CPU comes online */
-int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu)
+/* Make the buffer of a CPU, if it has none, before it comes online. Hotplug lock held. */
+int gtsc_make_cpu_buffer(struct gtsc_channel *ch, unsigned int cpu)
 {
 	struct gtsc_buffer *b;
 
@@ -196,7 +197,7 @@ int gtsc_add_cpu(struct gtsc_channel *ch, unsigned int cpu)
 	scoped_guard(mutex, &gtsc_reader(ch, cpu)->lock) {
 		gtsc_set_buffer(gtsc_source(ch, cpu), b);
 		cpumask_set_cpu(cpu, ch->cpus);
-		/* Pairs with the address dependency in gtsc_get_stats() */
+		/* Pairs with the address dependency in gtsc_buffer(), see gtsc_get_stats() */
 		smp_store_release(&per_cpu_ptr(ch->buffers, cpu)->buffer, b);
 	}
 	/* Waiting readers have not set @wake in the new buffer: wake them */
@@ -222,7 +223,7 @@ void gtsc_get_stats(struct gtsc_channel *ch, struct gtsc_stats *stats)
 	for_each_possible_cpu(cpu) {
 		struct gtsc_cpu *c = gtsc_cpu(ch, cpu);
 
-		/* @written last, so that it is not less than the sum of the others */
+		/* @written after @read and @overwritten: it is not less than their sum */
 		stats->read += atomic64_read_acquire(&c->source.nr_read);
 		stats->overwritten += local64_read(&c->counts.overwritten);
 		/* What is overwritten or read was written before */
@@ -242,7 +243,7 @@ static int may_resize(struct gtsc_channel *ch, bool discard)
 
 	if (ch->dying)
 		return -ENODEV;
-	if (gtsc_get_state(ch) == GTSC_RUNNING)
+	if (ch->state == GTSC_RUNNING)
 		return -EBUSY;
 
 	gtsc_get_stats(ch, &stats);
@@ -250,7 +251,7 @@ static int may_resize(struct gtsc_channel *ch, bool discard)
 	return stats.unread && !discard ? -EBUSY : 0;
 }
 
-/* Records that are thrown away are overwritten ones */
+/* Count unread records, which go with the buffer, as overwritten */
 static void discard_unread(struct gtsc_channel *ch, unsigned int cpu)
 {
 	struct gtsc_cpu *c = gtsc_cpu(ch, cpu);
@@ -304,11 +305,7 @@ static int use_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu 
 	if (count_missing(ch, buffers))
 		return -EAGAIN;
 
-	/* It was frozen: nobody has waited for its writers */
-	if (ch->state == GTSC_RUNNING)
-		synchronize_rcu();
-
-	/* A rewind may have come in between */
+	/* A rewind that waited for the end of a partial record may have been done since */
 	gtsc_lock_readers(ch);
 	ret = may_resize(ch, discard);
 	if (!ret)

@@ -33,7 +33,7 @@ static struct gtsc_held *recycle_held(struct gtsc_source *source)
 
 	list_del(&held->node);
 	source->nr_held--;
-	source->nr_reread -= held->nr;
+	source->nr_rewindable -= held->nr;
 
 	return held;
 }
@@ -52,7 +52,10 @@ static struct gtsc_held *new_held(struct gtsc_source *source)
 	return NULL;
 }
 
-/* Hold the taken sub-buffer. If there is no memory, its records can be read only once. */
+/*
+ * Hold the taken sub-buffer, and put other memory in its place: new memory, or that of the oldest
+ * sub-buffer held. Without either, return false: its records can be read only once.
+ */
 static bool hold(struct gtsc_source *source)
 {
 	struct gtsc_mem *mem = taken_mem(source);
@@ -85,7 +88,7 @@ void gtsc_free_held(struct gtsc_source *source)
 	}
 	INIT_LIST_HEAD(&source->held);
 	source->nr_held = 0;
-	source->nr_reread = source->nr_here;
+	source->nr_rewindable = source->nr_here;
 	source->at = NULL;
 }
 
@@ -110,8 +113,8 @@ void gtsc_rewind_source(struct gtsc_source *source)
 		return;
 
 	go_to(source, list_first_entry_or_null(&source->held, struct gtsc_held, node));
-	atomic64_sub(source->nr_reread, &source->nr_read);
-	source->nr_reread = 0;
+	atomic64_sub(source->nr_rewindable, &source->nr_read);
+	source->nr_rewindable = 0;
 	source->sent = 0;
 }
 
@@ -123,23 +126,19 @@ static void retire(struct gtsc_channel *ch, struct gtsc_source *source)
 	source->taken = false;
 	source->buffer->spare = source->mem;
 	if (!(ch->flags & GTSC_FLIGHT) || !hold(source))
-		source->nr_reread -= source->nr_here;
+		source->nr_rewindable -= source->nr_here;
 }
 
 /* Have a record before the others tell how many were lost; there is room for it */
 static void put_lost(struct gtsc_source *source, u64 lost)
 {
 	struct gtsc_lost *record = taken_mem(source)->data;
+	/* Not a filler: that is behind a record */
 	const struct gtsc_record_header *first = (void *)(record + 1);
-	u64 time = first->time;
-
-	/* A record that was discarded, and has its time in the next word */
-	if (gtsc_is_filler(first))
-		time = *(&first->time + 1);
 
 	record->header = (struct gtsc_record_header){
 		.len = sizeof(record->nr), .cpu = source->cpu, .type = GTSC_LOST,
-		.time = time,
+		.time = first->time,
 	};
 	record->nr = lost - source->lost;
 	source->lost = lost;
@@ -152,7 +151,7 @@ static bool take(struct gtsc_source *source)
 	struct gtsc_buffer *b = source->buffer;
 	u64 lost;
 
-	/* What is overwritten from here on may be after the sub-buffer: tell it next time */
+	/* What is overwritten from here on may be newer than what is taken: told next time */
 	lost = local64_read(&b->counts->overwritten);
 	if (!gtsc_take(b, &source->mem))
 		return false;
@@ -254,8 +253,9 @@ size_t gtsc_find_run(const struct gtsc_source *source, size_t max, u64 until, un
 }
 
 /*
- * The same, and copy the bytes of these records to @to, which has room for @max. Return
- * how many. @run: bytes of the records
+ * Like gtsc_find_run(), but copy the records, without headers and without those that tell of lost
+ * ones, to @to, which has room for @max bytes. Return the bytes copied. @run: the bytes that all of
+ * these records have in the sub-buffer.
  */
 size_t gtsc_gather(const struct gtsc_source *source, void *to, size_t max, u64 until,
 		   size_t *run, unsigned int *nr)
@@ -288,7 +288,7 @@ void gtsc_consume(struct gtsc_source *source, size_t size, unsigned int nr)
 {
 	source->pos += size;
 	source->nr_here += nr;
-	source->nr_reread += nr;
+	source->nr_rewindable += nr;
 	source->sent = 0;
 	atomic64_add_return_release(nr, &source->nr_read);
 }
@@ -298,7 +298,7 @@ void gtsc_set_buffer(struct gtsc_source *source, struct gtsc_buffer *buffer)
 {
 	gtsc_free_held(source);
 	source->nr_here = 0;
-	source->nr_reread = 0;
+	source->nr_rewindable = 0;
 	source->taken = false;
 	source->pos = 0;
 	source->end = 0;

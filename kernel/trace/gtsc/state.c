@@ -2,13 +2,12 @@
 /*
  * Generic trace setup and control: starting and stopping channels.
  *
- * By the provider or through the file "state". All but gtsc_get_state() and gtsc_freeze() hold
- * gtsc_mutex.
+ * By the provider or through the file "state". All but gtsc_get_state() hold gtsc_mutex, also while
+ * they wait for a grace period, and while a provider's switch waits for its tracer's callbacks.
  */
 
 #include <linux/cleanup.h>
 #include <linux/export.h>
-#include <linux/irq_work.h>
 #include <linux/rcupdate.h>
 #include <kunit/visibility.h>
 
@@ -21,51 +20,48 @@ const char * const gtsc_state_names[GTSC_NR_STATES] = {
 	[GTSC_STOPPED]	= "stopped",
 };
 
-/* The state as users see it: a channel that was frozen is stopped */
 enum gtsc_state gtsc_get_state(struct gtsc_channel *ch)
 {
-	enum gtsc_state state = READ_ONCE(ch->state);
-
-	return state == GTSC_RUNNING && !gtsc_running(ch) ? GTSC_STOPPED : state;
+	return READ_ONCE(ch->state);
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_get_state);
 
 /* Before the channel is started */
-static int arm(struct gtsc_channel *ch)
+static int arm_probes(struct gtsc_channel *ch)
 {
 	int ret;
 
 	lockdep_assert_held(&gtsc_mutex);
 
-	if (!ch->fn)
+	if (!ch->switch_fn)
 		return 0;
-	ret = ch->fn(true, ch->fn_data);
+	ret = ch->switch_fn(true, ch->switch_data);
 	ch->armed = !ret;
 
 	return ret;
 }
 
-static void disarm(struct gtsc_channel *ch)
+static void disarm_probes(struct gtsc_channel *ch)
 {
 	lockdep_assert_held(&gtsc_mutex);
 
-	/* A user may have started the channel before there was @fn */
-	if (ch->armed && ch->fn)
-		ch->fn(false, ch->fn_data);
+	/* A user may have started the channel before there was a switch */
+	if (ch->armed && ch->switch_fn)
+		ch->switch_fn(false, ch->switch_data);
 	ch->armed = false;
 }
 
-static void start(struct gtsc_channel *ch)
+static void let_writers_in(struct gtsc_channel *ch)
 {
 	/* Before @live: see move_horizon() */
 	WRITE_ONCE(ch->state, GTSC_RUNNING);
-	/* Pairs with the address dependency in gtsc_reserve() */
+	/* Pairs with the address dependency in gtsc_reserve_record() */
 	smp_store_release(&ch->live, ch->buffers);
 }
 
 static void stop_writers(struct gtsc_channel *ch)
 {
-	disarm(ch);
+	disarm_probes(ch);
 	WRITE_ONCE(ch->live, NULL);
 }
 
@@ -77,17 +73,6 @@ static void stopped(struct gtsc_channel *ch)
 	gtsc_wake_readers(ch);
 }
 
-/* Nobody was told that a channel was frozen, or has waited for its writers */
-static void end_freeze(struct gtsc_channel *ch)
-{
-	if (ch->state == gtsc_get_state(ch))
-		return;
-
-	stop_writers(ch);
-	synchronize_rcu();
-	stopped(ch);
-}
-
 /* Stop a channel whose files have been removed, and wait for its writers */
 void gtsc_end_writers(struct gtsc_channel *ch)
 {
@@ -95,6 +80,7 @@ void gtsc_end_writers(struct gtsc_channel *ch)
 
 	if (ch->state == GTSC_RUNNING)
 		stop_writers(ch);
+	/* Also if the channel is stopped: writers may look at it until it is freed */
 	synchronize_rcu();
 	if (ch->state == GTSC_RUNNING)
 		stopped(ch);
@@ -120,14 +106,13 @@ int gtsc_set_state(struct gtsc_channel *ch, enum gtsc_state state)
 
 	if (ch->dying)
 		return -ENODEV;
-	end_freeze(ch);
 	if (!may_become(ch, state))
 		return -EINVAL;
 
 	if (state == GTSC_RUNNING) {
-		ret = arm(ch);
+		ret = arm_probes(ch);
 		if (!ret)
-			start(ch);
+			let_writers_in(ch);
 		return ret;
 	}
 
@@ -145,7 +130,7 @@ static int arm_group(struct gtsc_group *group)
 	int ret;
 
 	list_for_each_entry(ch, &group->channels, node) {
-		ret = may_become(ch, GTSC_RUNNING) ? arm(ch) : 0;
+		ret = may_become(ch, GTSC_RUNNING) ? arm_probes(ch) : 0;
 		if (ret)
 			goto disarm;
 	}
@@ -155,26 +140,25 @@ static int arm_group(struct gtsc_group *group)
 disarm:
 	list_for_each_entry_continue_reverse(ch, &group->channels, node) {
 		if (may_become(ch, GTSC_RUNNING))
-			disarm(ch);
+			disarm_probes(ch);
 	}
 
 	return ret;
 }
 
-static unsigned int end_freezes(struct gtsc_group *group, enum gtsc_state state)
+static bool any_may_become(struct gtsc_group *group, enum gtsc_state state)
 {
 	struct gtsc_channel *ch;
-	unsigned int nr = 0;
 
 	list_for_each_entry(ch, &group->channels, node) {
-		end_freeze(ch);
-		nr += may_become(ch, state);
+		if (may_become(ch, state))
+			return true;
 	}
 
-	return nr;
+	return false;
 }
 
-/* Change all channels that are not in @state, with one grace period if none was frozen */
+/* Change all channels that are not in @state, with one grace period */
 int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
 {
 	struct gtsc_channel *ch;
@@ -184,7 +168,7 @@ int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
 
 	if (group->dying)
 		return -ENODEV;
-	if (!end_freezes(group, state))
+	if (!any_may_become(group, state))
 		return -EINVAL;
 
 	if (state == GTSC_RUNNING) {
@@ -196,7 +180,7 @@ int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
 		if (!may_become(ch, state))
 			continue;
 		if (state == GTSC_RUNNING)
-			start(ch);
+			let_writers_in(ch);
 		else
 			stop_writers(ch);
 	}
@@ -233,7 +217,7 @@ EXPORT_SYMBOL_GPL(gtsc_start);
  * gtsc_stop - let no more records into a channel
  * @ch: the channel
  *
- * Waits until all records that have been reserved are committed or discarded.
+ * Waits until all records that have been reserved are committed.
  *
  * Context: process context, may sleep.
  *
@@ -244,27 +228,6 @@ int gtsc_stop(struct gtsc_channel *ch)
 	return gtsc_set_state(ch, GTSC_STOPPED);
 }
 EXPORT_SYMBOL_GPL(gtsc_stop);
-
-/**
- * gtsc_freeze - let no more records into a channel, at once
- * @ch: the channel
- *
- * For a flight recorder, when what it is to show has happened: as gtsc_stop(), but does
- * not wait for records that have been reserved, and does not tell the provider, which
- * gtsc_set_switch() has asked for. gtsc_start() starts it again.
- *
- * Context: any, including NMI.
- */
-void gtsc_freeze(struct gtsc_channel *ch)
-{
-	int cpu;
-
-	WRITE_ONCE(ch->live, NULL);
-	/* On this CPU, all of them: for readers that wait for a watermark */
-	for_each_cpu(cpu, ch->cpus)
-		irq_work_queue(&gtsc_cpu(ch, cpu)->wake);
-}
-EXPORT_SYMBOL_GPL(gtsc_freeze);
 
 /**
  * gtsc_set_switch - have the provider told when its channel starts and stops
@@ -284,7 +247,7 @@ void gtsc_set_switch(struct gtsc_channel *ch, int (*fn)(bool on, void *data), vo
 {
 	guard(mutex)(&gtsc_mutex);
 
-	ch->fn = fn;
-	ch->fn_data = data;
+	ch->switch_fn = fn;
+	ch->switch_data = data;
 }
 EXPORT_SYMBOL_GPL(gtsc_set_switch);

@@ -26,7 +26,7 @@ noinline void gtsc_wake_reader(struct gtsc_channel *ch, struct gtsc_buffer *b)
 	irq_work_queue(&this_cpu_ptr(ch->cpu)->wake);
 }
 EXPORT_SYMBOL_GPL(gtsc_wake_reader);
-/* For gtsc_functions.ko and gtsc_graph.ko, as gtsc_refuse() */
+/* Not in buffer.c, with which gtsc_step_test.c is compiled. For users of write.h in modules. */
 EXPORT_SYMBOL_GPL(gtsc_reserve_next);
 
 /* Count a record that has been refused before it was given space */
@@ -47,14 +47,13 @@ EXPORT_SYMBOL_GPL(gtsc_refuse);
 /**
  * gtsc_reserve - reserve space for a record
  * @ch: the channel
- * @record: filled in, for gtsc_commit() or gtsc_discard()
+ * @record: filled in, for gtsc_commit()
  * @len: bytes of the record, at least 1
  *
  * The caller writes all @len bytes to where the return value points, and ends
- * the record with gtsc_commit() or gtsc_discard(), in the same context and
- * before any other that it reserves. It cannot be preempted until then, and must
- * not sleep. If the reservation fails, the record is counted as dropped, unless the
- * channel is not running.
+ * the record with gtsc_commit(), in the same context and before any other that it
+ * reserves. It cannot be preempted until then, and must not sleep. If the reservation
+ * fails, the record is counted as dropped, unless the channel is not running or @len is 0.
  *
  * Context: any in which RCU is watching: task, softirq, irq, NMI, a kprobe's or
  * function tracer's callback. Takes no lock.
@@ -109,30 +108,6 @@ void gtsc_commit(struct gtsc_channel *ch, struct gtsc_record *record)
 }
 EXPORT_SYMBOL_GPL(gtsc_commit);
 
-/**
- * gtsc_discard - drop a reserved record
- * @ch: the channel
- * @record: from gtsc_reserve()
- *
- * The record was never attempted: it is not counted anywhere.
- *
- * Context: as gtsc_reserve().
- */
-void gtsc_discard(struct gtsc_channel *ch, struct gtsc_record *record)
-{
-	struct gtsc_record_header *header = gtsc_header_of(record);
-	size_t size = gtsc_record_size(header->len);
-
-	/* See put_lost() */
-	*((u64 *)header + 1) = header->time;
-	put_filler(header, size);
-	local64_dec(&record->mem->nr);
-	/* Records that have interrupted this one can be read only now */
-	gtsc_end_record(ch, record);
-	preempt_enable_notrace();
-}
-EXPORT_SYMBOL_GPL(gtsc_discard);
-
 /* The error for a gtsc_reserve() that has returned NULL */
 static int reserve_error(struct gtsc_channel *ch, size_t len)
 {
@@ -182,6 +157,7 @@ static __printf(2, 0) int write_formatted(struct gtsc_channel *ch, const char *f
 	va_list again;
 	int len, ret;
 
+	/* Until reserve_error() has read the order of the sub-buffers: no resize comes between */
 	preempt_disable_notrace();
 	va_copy(again, args);
 	if (!gtsc_running(ch)) {
@@ -200,15 +176,10 @@ static __printf(2, 0) int write_formatted(struct gtsc_channel *ch, const char *f
 		ret = reserve_error(ch, len + 1);
 		goto out;
 	}
-	/* The arguments may have changed since: the text may be shorter now */
-	ret = min(vsnprintf(record.data, len + 1, fmt, again), len);
-	if (ret) {
-		trim(&record, ret);
-		gtsc_commit(ch, &record);
-	} else {
-		gtsc_discard(ch, &record);
-		ret = -EINVAL;
-	}
+	/* The arguments may have changed since: an empty text is a NUL */
+	ret = clamp(vsnprintf(record.data, len + 1, fmt, again), 1, len);
+	trim(&record, ret);
+	gtsc_commit(ch, &record);
 out:
 	va_end(again);
 	preempt_enable_notrace();
@@ -220,7 +191,8 @@ out:
  * @ch: the channel
  * @fmt: as for printk()
  *
- * The record is the text, without a NUL at its end. A short one is formatted on the stack; for
+ * The record is the text, without a NUL at its end. If the arguments change meanwhile so that
+ * the text becomes empty, the record is a NUL. A short one is formatted on the stack; for
  * a long one the space is reserved first and it is formatted there. This is the gtsc_printf() of
  * the example of 2007, without its lock and its buffers.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Writing a record, inline: for write.c, and for providers of this folder that count
- * instructions. All with preemption disabled, from the reservation to the end of the record.
+ * Writing a record, inline: for write.c, gtsc_functions.c and gtsc_graph.c. The caller disables
+ * preemption from the reservation to the end of the record.
  */
 #ifndef _KERNEL_TRACE_GTSC_WRITE_H
 #define _KERNEL_TRACE_GTSC_WRITE_H
@@ -19,16 +19,16 @@ static inline struct gtsc_record_header *gtsc_header_of(const struct gtsc_record
 	return (struct gtsc_record_header *)record->data - 1;
 }
 
-static __always_inline void gtsc_end_in(struct gtsc_channel *ch, struct gtsc_buffer *b)
+static __always_inline void gtsc_end_and_wake(struct gtsc_channel *ch, struct gtsc_buffer *b)
 {
-	/* Only what is published is there for a reader that is woken */
+	/* Wake the reader after the records are published: it looks for them at once */
 	if (gtsc_end(b) && unlikely(READ_ONCE(b->wake)))
 		gtsc_wake_reader(ch, b);
 }
 
 static __always_inline bool gtsc_fits(const struct gtsc_buffer *b, size_t len)
 {
-	/* Nothing fits in that of a CPU that has none */
+	/* Neither does a @len of 0; gtsc_no_buffer has a @max_len of 0, so nothing fits */
 	return len - 1 < b->max_len;
 }
 
@@ -53,10 +53,10 @@ static __always_inline bool gtsc_reserve_record(struct gtsc_channel *ch,
 
 	units = gtsc_units(len);
 	gtsc_begin(b);
-	header = gtsc_reserve_space(b, units, &record->mem);
+	header = gtsc_reserve_space(b, units);
 	if (unlikely(!header)) {
 		/* Records that have interrupted this one can be read only now */
-		gtsc_end_in(ch, b);
+		gtsc_end_and_wake(ch, b);
 		return false;
 	}
 
@@ -71,11 +71,11 @@ static __always_inline bool gtsc_reserve_record(struct gtsc_channel *ch,
 	return true;
 }
 
-/* The record is complete, or a filler */
+/* The record is complete */
 static __always_inline void gtsc_end_record(struct gtsc_channel *ch,
 					    const struct gtsc_record *record)
 {
-	gtsc_end_in(ch, record->buffer);
+	gtsc_end_and_wake(ch, record->buffer);
 }
 
 #endif /* _KERNEL_TRACE_GTSC_WRITE_H */

@@ -121,12 +121,11 @@ static void step(void)
 static void put(void)
 {
 	struct gtsc_record_header *header;
-	struct gtsc_mem *mem;
 	u64 *number;
 
 	attempts++;
 	gtsc_begin(buffer);
-	header = gtsc_reserve_space(buffer, gtsc_units(RECORD_SIZE), &mem);
+	header = gtsc_reserve_space(buffer, gtsc_units(RECORD_SIZE));
 	if (header) {
 		header->len = RECORD_SIZE;
 		header->type = GTSC_RECORD;

@@ -56,12 +56,11 @@ start_readers()
 # Something that a user may do meanwhile. What is refused is refused.
 act()
 {
-	one_of rewind stop start stopstart freeze discard resize watermark stats cpu kill none
+	one_of rewind stop start stopstart discard resize watermark stats cpu kill none
 	case $R in
 	rewind) put 1 $DIR/rewind ;;
 	stop) put stopped $DIR/state ;;
 	start) put running $DIR/state ;;
-	freeze) load freeze 0 && put running $DIR/state ;;
 	stopstart) put stopped $DIR/state && put running $DIR/state ;;
 	discard)
 		random 2 20
@@ -121,7 +120,7 @@ round()
 		if [[ $? == 1 ]]; then wrong=$((wrong + 1)); fi
 	done
 	read_rest || wrong=$((wrong + 1))
-	read -r _ _ written _ < <(grep '^0 ' $LOAD/counts)
+	read -r _ _ written < <(grep '^0 ' $LOAD/counts)
 	w=$(stat written) o=$(stat overwritten) r=$(stat read) u=$(stat unread)
 	all=$((all + written))
 	if [[ "$w $((r + o)) $u" != "$written $w 0" ]]; then
