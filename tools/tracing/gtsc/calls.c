@@ -16,8 +16,10 @@
 #include "command.h"
 #include "report.h"
 
-/* Sub-buffers for each CPU: enough for a burst of calls, until the reader has its turn */
-#define NR_SUB		64
+/* Of the buffer of each processor: enough for a burst of calls, until the reader has its turn */
+#define DEFAULT_MIB	4
+/* The providers have sub-buffers of 64 KiB */
+#define SUBS_IN_MIB	16
 /* Of a string parameter of a module */
 #define MAX_PARAMETER	1024
 
@@ -46,6 +48,7 @@ struct options {
 	const char		**patterns;	/* NULL behind the last one */
 	const char		*output;	/* NULL: show the calls */
 	double			seconds;	/* 0: until a signal, or the task ends */
+	unsigned int		mib;		/* of the buffer of each processor */
 	bool			quiet, flight, retval;
 	pid_t			pid;		/* 0: all tasks */
 	char			**command;	/* NULL: none */
@@ -123,7 +126,7 @@ static bool is_loaded(const struct provider *provider)
 /* The provider whose module has to be removed */
 static const struct provider *loaded;
 
-/* At every exit. An open file of the channel would keep the module. */
+/* At every exit */
 static void remove_module(void)
 {
 	const char *module;
@@ -132,7 +135,7 @@ static void remove_module(void)
 		return;
 	module = loaded->module;
 	loaded = NULL;
-	/* While somebody else has the channel open, the module stays; it traces nothing then */
+	/* If the module cannot be removed, it traces nothing at least */
 	if (channel)
 		set_state(channel, "stopped");
 	syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
@@ -158,7 +161,7 @@ static int load_module(const struct options *o)
 		return -E2BIG;
 	}
 
-	argv[nr++] = must_printf("nr_sub=%u", NR_SUB);
+	argv[nr++] = must_printf("nr_sub=%u", o->mib * SUBS_IN_MIB);
 	argv[nr++] = must_printf("flight=%d", o->flight);
 	argv[nr++] = must_printf("pid=%d", o->pid);
 	argv[nr++] = must_printf("except=%d", getpid());
@@ -303,6 +306,7 @@ static int parse_options(int argc, char **argv, struct options *o, const char *s
 {
 	int opt, nr = 0, ret = 0;
 
+	o->mib = DEFAULT_MIB;
 	o->patterns = must(calloc(argc, sizeof(*o->patterns)));
 	while (!ret && (opt = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
 		switch (opt) {
@@ -315,6 +319,9 @@ static int parse_options(int argc, char **argv, struct options *o, const char *s
 			break;
 		case 'p':
 			ret = parse_pid(optarg, &o->pid);
+			break;
+		case 'b':
+			ret = parse_size(optarg, &o->mib);
 			break;
 		default:
 			ret = parse_own_option(opt, argv[0], o);
@@ -347,7 +354,7 @@ int cmd_functions(int argc, char **argv)
 {
 	struct options options = { .provider = &functions };
 
-	if (parse_options(argc, argv, &options, "+f:d:p:qo:", flight_option))
+	if (parse_options(argc, argv, &options, "+f:d:p:b:qo:", flight_option))
 		return 2;
 
 	return run(&options);
@@ -357,7 +364,7 @@ int cmd_graph(int argc, char **argv)
 {
 	struct options options = { .provider = &graph };
 
-	if (parse_options(argc, argv, &options, "+f:d:p:qo:r", flight_option))
+	if (parse_options(argc, argv, &options, "+f:d:p:b:qo:r", flight_option))
 		return 2;
 
 	return run(&options);
@@ -376,7 +383,7 @@ int cmd_top(int argc, char **argv)
 	};
 	struct options options = { .provider = &graph, .top = &top };
 
-	if (parse_options(argc, argv, &options, "+f:d:p:", long_options))
+	if (parse_options(argc, argv, &options, "+f:d:p:b:", long_options))
 		return 2;
 
 	return run(&options);

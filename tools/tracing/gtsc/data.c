@@ -511,7 +511,6 @@ static int follow(struct channel *channels, unsigned int nr, double seconds,
 	return ret;
 }
 
-/* The module of a channel that is open cannot be removed */
 static int close_streams(int ret)
 {
 	unsigned long long lost;

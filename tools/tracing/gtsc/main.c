@@ -371,14 +371,14 @@ static const struct command {
 	  "gtsc print [-w] [-f FORMAT] [-k KALLSYMS] [--follow] TRACE...\n" },
 	{ "functions", cmd_functions,
 	  "gtsc functions [-f PATTERN]... [-q] [-o DIR|-] [-d SECONDS] [--flight]\n"
-	  "               [-p PID | COMMAND...]\n" },
+	  "               [-b MIB] [-p PID | COMMAND...]\n" },
 	{ "graph", cmd_graph,
 	  "gtsc graph [-f PATTERN]... [-q] [-r] [-o DIR|-] [-d SECONDS] [--flight]\n"
-	  "           [-p PID | COMMAND...]\n" },
+	  "           [-b MIB] [-p PID | COMMAND...]\n" },
 	{ "top", cmd_top,
 	  "gtsc top [-f PATTERN]... [-d SECONDS] [--by function|caller|task|comm|cpu]\n"
 	  "         [--sort total|self|calls|average|maximum|name] [--keep]\n"
-	  "         [-p PID | COMMAND...]\n" },
+	  "         [-b MIB] [-p PID | COMMAND...]\n" },
 	{ "report", cmd_report,
 	  "gtsc report [--by function|caller|path|task|comm|cpu] [-n LINES]\n"
 	  "            [--sort total|self|calls|average|maximum|name] [-k KALLSYMS] DIR|-\n"

@@ -9,6 +9,8 @@
 
 /* Thirty years */
 #define MAX_SECONDS	1e9
+/* The kernel has up to 65,535 sub-buffers of 64 KiB for a processor */
+#define MAX_MIB		4095
 
 int bad_value(const char *option, const char *value, const char *wanted)
 {
@@ -39,6 +41,20 @@ int parse_pid(const char *s, pid_t *pid)
 	if (errno || *end || end == s || number <= 0 || number > INT32_MAX)
 		return bad_value("-p", s, "the number of a process");
 	*pid = number;
+
+	return 0;
+}
+
+int parse_size(const char *s, unsigned int *mib)
+{
+	unsigned long number;
+	char *end;
+
+	errno = 0;
+	number = strtoul(s, &end, 10);
+	if (*s < '0' || *s > '9' || *end || errno || !number || number > MAX_MIB)
+		return bad_value("-b", s, "mebibytes for each processor, 1 to 4095");
+	*mib = number;
 
 	return 0;
 }

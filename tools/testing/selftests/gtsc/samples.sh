@@ -411,7 +411,7 @@ nested()
 # gtsc graph records a command, or a process, with all that it creates, and nothing else
 graph()
 {
-	local pid
+	local pid b
 	while :; do cat /proc/self/stat > /dev/null; done &
 	other=$!
 	printf abcde > "$TMP/five"
@@ -433,6 +433,12 @@ graph()
 	traced 'gtsc graph: not these functions' 0 -f 'vfs_*' -f '!vfs_read' cat "$TMP/five"
 	holds 'gtsc graph: others' "$(calls_of ' vfs_open$') > 0"
 	is 'gtsc graph: not these' 0 "$(calls_of ' vfs_read$')"
+	traced 'gtsc graph -b' 0 -b 1 -f 'vfs_*' sh -c "cat /sys/kernel/debug/gtsc/graph/size"
+	is 'gtsc graph -b: the buffer' '65536 16' "$(cat "$TMP/out")"
+	for b in 0 4096 -1 1m ''; do
+		fails "gtsc graph -b '$b'" 'has to be mebibytes for each processor, 1 to 4095' \
+			"$GTSC" graph -b "$b" true
+	done
 	traced 'gtsc graph --flight' 0 --flight -f 'vfs_*' cat "$TMP/five"
 	holds 'gtsc graph --flight: calls' "$(calls_of ' vfs_read$') > 0"
 
@@ -454,7 +460,31 @@ graph()
 	"$GTSC" top -f vfs_open -d 1.2 sh -c 'while :; do cat /proc/self/stat; done' > "$TMP/out"
 	is 'gtsc top: status' 0 $?
 	holds 'gtsc top: calls' "$(grep -cE ' vfs_open$' "$TMP/out") > 0"
+	clocks
 	graph_switch
+}
+
+# The clock of the records is read by a function that is traced
+clocks()
+{
+	local clock old function nr_clocks=0 dir=/sys/devices/system/clocksource/clocksource0
+	old=$(cat $dir/current_clocksource)
+	while read -r clock function; do
+		grep -qw "$clock" $dir/available_clocksource || continue
+		nr_clocks=$((nr_clocks + 1))
+		put "$clock" $dir/current_clocksource
+		traced "clock $clock" 0 -d 0.5 -f "$function"
+		holds "clock $clock: calls" "$(calls_of " $function$") > 0"
+		"$GTSC" functions -q -f "$function" -d 0.5 -o "$TMP/$clock" 2> "$TMP/err"
+		holds "clock $clock: gtsc functions" \
+			"$("$GTSC" print -f count "$TMP/$clock" | wc -l) > 0"
+	done <<-'END'
+		hpet read_hpet
+		acpi_pm acpi_pm_read
+		arch_sys_counter arch_counter_read
+	END
+	put "$old" $dir/current_clocksource
+	holds 'clocks: how many' "$nr_clocks > 0"
 }
 
 # traced_functions: whether ftrace has a function whose calls are recorded
