@@ -48,7 +48,7 @@ struct options {
 	const char		**patterns;	/* NULL behind the last one */
 	const char		*output;	/* NULL: show the calls */
 	double			seconds;	/* 0: until a signal, or the task ends */
-	unsigned int		mib;		/* of the buffer of each processor */
+	unsigned long		mib;		/* of the buffer of each processor */
 	bool			quiet, flight, retval;
 	pid_t			pid;		/* 0: all tasks */
 	char			**command;	/* NULL: none */
@@ -161,7 +161,7 @@ static int load_module(const struct options *o)
 		return -E2BIG;
 	}
 
-	argv[nr++] = must_printf("nr_sub=%u", o->mib * SUBS_IN_MIB);
+	argv[nr++] = must_printf("nr_sub=%lu", o->mib * SUBS_IN_MIB);
 	argv[nr++] = must_printf("flight=%d", o->flight);
 	argv[nr++] = must_printf("pid=%d", o->pid);
 	argv[nr++] = must_printf("except=%d", getpid());

@@ -197,8 +197,8 @@ int follow_channels(struct channel *channels, unsigned int nr, double seconds,
 int bad_value(const char *option, const char *value, const char *wanted);
 int parse_seconds(const char *s, double *seconds);
 int parse_pid(const char *s, pid_t *pid);
-int parse_size(const char *s, unsigned int *mib);
-int parse_lines(const char *s, size_t *lines);
+int parse_size(const char *s, unsigned long *mib);
+int parse_lines(const char *s, unsigned long *lines);
 int parse_percent(const char *s, double *percent);
 int parse_text(const char *option, const char *s, const char *wanted, const char **text);
 

@@ -3,6 +3,8 @@
  * gtsc: values of options. A function returns 0, or -EINVAL after a message.
  */
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "gtsc.h"
@@ -45,27 +47,28 @@ int parse_pid(const char *s, pid_t *pid)
 	return 0;
 }
 
-int parse_size(const char *s, unsigned int *mib)
+/* Whether @s is a number from 1 to @max, in digits alone */
+static bool parse_digits(const char *s, unsigned long max, unsigned long *number)
 {
-	unsigned long number;
 	char *end;
 
 	errno = 0;
-	number = strtoul(s, &end, 10);
-	if (*s < '0' || *s > '9' || *end || errno || !number || number > MAX_MIB)
+	*number = strtoul(s, &end, 10);
+
+	return *s >= '0' && *s <= '9' && !*end && !errno && *number && *number <= max;
+}
+
+int parse_size(const char *s, unsigned long *mib)
+{
+	if (!parse_digits(s, MAX_MIB, mib))
 		return bad_value("-b", s, "mebibytes for each processor, 1 to 4095");
-	*mib = number;
 
 	return 0;
 }
 
-int parse_lines(const char *s, size_t *lines)
+int parse_lines(const char *s, unsigned long *lines)
 {
-	char *end;
-
-	errno = 0;
-	*lines = strtoul(s, &end, 10);
-	if (*s < '0' || *s > '9' || *end || errno || !*lines)
+	if (!parse_digits(s, ULONG_MAX, lines))
 		return bad_value("-n", s, "a number of lines, more than 0");
 
 	return 0;

@@ -23,7 +23,7 @@ struct report_options {
 	enum output	output;
 	int		by;		/* this and the next one: -1: by default */
 	int		sort;
-	size_t		lines;		/* 0: all */
+	unsigned long	lines;		/* 0: all */
 	double		minimum;	/* -1: by default */
 	const char	*kallsyms;
 	const char	*from;		/* a directory, or "-" */

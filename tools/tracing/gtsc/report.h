@@ -27,7 +27,7 @@ enum table_sort {
 struct table {
 	enum report_by		by;
 	enum table_sort		sort;	/* of calls without durations: SORT_CALLS or SORT_NAME */
-	size_t			lines;	/* without that of the names of columns; 0: all */
+	unsigned long		lines;	/* without that of the names of columns; 0: all */
 	unsigned int		width;	/* names are cut; 0: they are not */
 };
 
