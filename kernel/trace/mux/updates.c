@@ -412,7 +412,7 @@ static bool first_set(struct mux_update *u)
 	set->nr = !(change->ops->flags & (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_DIRECT));
 	set->graph = 0;
 
-	/* A function that has lost a tracer has others, which are in no entry */
+	/* If a function without an entry loses a tracer, look up which tracers it still has */
 	return change->add;
 }
 
