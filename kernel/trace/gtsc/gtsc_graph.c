@@ -48,7 +48,8 @@ static notrace int trace_entry(struct ftrace_graph_ent *trace, struct fgraph_ops
 }
 
 /*
- * RCU need not watch: when arm(false) returns, nobody is here, and only then the channel stops.
+ * The core guards this against recursion, with preemption disabled. RCU need not watch: when
+ * arm(false) returns, nobody is here, and only then the channel stops.
  * @len: of the record
  */
 static __always_inline void write_call(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
@@ -60,9 +61,6 @@ static __always_inline void write_call(struct ftrace_graph_ret *trace, struct fg
 
 	if (!start)
 		return;
-
-	guard(preempt_notrace)();
-
 	if (!gtsc_reserve_record(calls.channel, &record, len))
 		return;
 
