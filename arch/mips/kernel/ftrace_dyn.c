@@ -21,10 +21,10 @@
  *
  * ftrace_caller() calls what the element of ftrace_cells[] at the offset n points
  * to.  The first element, n = 0, is for the function that walks the list of all
- * ops.  Each ops has an element of its own, in place of the trampoline that other
- * architectures generate for it.  A function that is traced by this ops alone
- * uses that element.  While the multiplexer is on, each function uses one of its
- * elements instead, even with one tracer: see ftrace_mux.c.
+ * ops.  Each ops that finds a free element has its own, in place of the trampoline
+ * that other architectures generate for it.  A function that is traced by this ops
+ * alone uses that element.  While the multiplexer is on, each function that has an
+ * entry uses one of its elements instead, even with one tracer: see ftrace_mux.c.
  *
  * Each change of a call site writes aligned words, and none needs another CPU
  * to stop:
@@ -32,9 +32,9 @@
  * - An instruction fetch sees an aligned word either as it was or as it is.
  *   The first word never changes, and each combination of an old and a new
  *   second and third word is one of the states above.  Stale cache lines may
- *   show a CPU a combination that never was in memory; it, too, is one of
- *   these states.  So each CPU either does not call ftrace_caller(), or calls
- *   it properly.
+ *   show a CPU a combination that never was in memory.  Each such combination
+ *   is one of the states above, too.  So each CPU either does not call
+ *   ftrace_caller(), or calls it properly.
  *
  * - For a while, a CPU may call the wrong element, or save the wrong set of
  *   registers.  A call site that is off has n = 0 in its third word, and all
@@ -42,16 +42,20 @@
  *   CPU that sees the new second word with the old third one calls the list,
  *   which calls no ops that does not want the function.  A call site that was
  *   on may use its old element for a while: an ops that the list replaces is
- *   on the list, too, and an ops that goes is freed only after all CPUs and
- *   all tasks have been somewhere else.  While a call site changes to "all
- *   registers", ftrace_get_regs() may be NULL; then it is the list function
- *   that is called, which leaves out the ops that need registers.
+ *   on the list, too, and an ops is freed only after a grace period of Tasks
+ *   RCU and of Tasks Rude RCU.  An element of the multiplexer leads to the
+ *   tracers that the function had before: see "Late callers" in
+ *   kernel/trace/mux/updates.c.  While a call site that saves all registers is
+ *   turned on or off, a CPU may see its call with n = 0.  It then calls the
+ *   list function without all registers, which leaves out the ops that need
+ *   them.
  *
- * - On Octeon, flush_icache_range() does not wait for the other CPUs.  A CPU
- *   that has interrupts disabled flushes its cache later.  Until then, that CPU
- *   may call the ops that the call site had before it was turned off.  This ops
- *   has not been freed: it is freed after a grace period, for which that CPU has
- *   to schedule.
+ * - On Octeon, the previous paragraph does not hold while a flush is pending:
+ *   flush_icache_range() does not wait for the other CPUs.  A CPU that has
+ *   interrupts disabled flushes its cache later.  Until then, that CPU may call
+ *   the ops that the call site had before it was turned off.  This ops has not
+ *   been freed: it is freed after a grace period, for which that CPU has to
+ *   schedule.
  *
  * - A thread reaches the second word only by way of the first, as kprobes
  *   refuse the second and the third word.  A thread that is interrupted
@@ -67,9 +71,10 @@
  *
  * The first change, from the NOPs to the call site, is different: a thread that
  * had executed the first NOP and then met the call would jump to wherever $1
- * points.  That change is made before the function can be executed while it
- * may be turned on: while booting with interrupts disabled for the kernel, and
- * before they go live for modules.  It needs a flush of the icache of its own.
+ * points.  ftrace_init_nop() makes that change before any call site of the
+ * function can be turned on: at boot on one CPU with interrupts disabled, or
+ * before a module is live.  It flushes the caches itself; for a module,
+ * flush_module() does.
  */
 
 #include <linux/cacheflush.h>
@@ -80,12 +85,16 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/types.h>
 
 #include <asm/asm.h>
+#include <asm/cpu-features.h>
 #include <asm/ftrace_mux.h>
 #include <asm/inst.h>
+#include <asm/r4kcache.h>
 
 #if defined(CONFIG_64BIT) && VMLINUX_LOAD_ADDRESS < 0xffffffff80000000
 #error "Call sites can't reach a kernel outside of the sign-extended 32 bits"
@@ -107,15 +116,16 @@
 #define INSN_CALL		INSN_JALR(FTRACE_SITE_RA, 1)
 #define INSN_MODE(mode)		INSN_LI(FTRACE_SITE_MODE, mode)
 
-/* The list function calls the ops that get no target. */
+/* The list function calls the ops that find no free target. */
 static struct ftrace_target targets[FTRACE_NR_TARGETS] __read_mostly = {
 	{ .func = arch_ftrace_ops_list_func },
 };
 
 /*
- * What call sites may ask for: targets[n] in element n, if it has been used, then the
- * entries of the multiplexer.  Written under ftrace_lock, which is not declared
- * outside of kernel/trace; read by ftrace_caller().
+ * What call sites may ask for: targets[n] in element n, if it has been used, else
+ * targets[0]; then the entries of the multiplexer.  Written under ftrace_lock, which
+ * is not declared outside of kernel/trace, so there is no lockdep assertion here;
+ * read by ftrace_caller().
  */
 const struct ftrace_target *ftrace_cells[FTRACE_NR_CELLS] __read_mostly = {
 	&targets[0],
@@ -123,7 +133,7 @@ const struct ftrace_target *ftrace_cells[FTRACE_NR_CELLS] __read_mostly = {
 
 static_assert(sizeof(ftrace_cells) <= FTRACE_MODE_REGS);
 
-/* What handles a breakpoint there would hit it again. */
+/* The handler of a breakpoint calls traced functions, which would hit a breakpoint here again. */
 NOKPROBE_SYMBOL(ftrace_caller);
 NOKPROBE_SYMBOL(ftrace_stub);
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
@@ -149,13 +159,25 @@ static __always_inline int read_insn(unsigned long addr, u32 *insn)
 	return faulted ? -EFAULT : 0;
 }
 
+/*
+ * flush_icache_range() has other CPUs invalidate their instruction caches, and then writes back the
+ * data cache of this CPU. A cache that is filled from memory in between gets the old word, and
+ * keeps it. So write the word back at once, on the CPU that has stored it.
+ */
 static __always_inline int write_insn(unsigned long addr, u32 insn)
 {
 	int faulted;
 
-	safe_store_code(insn, addr, faulted);
+	guard(preempt)();
 
-	return faulted ? -EFAULT : 0;
+	safe_store_code(insn, addr, faulted);
+	if (faulted)
+		return -EFAULT;
+
+	if (IS_ENABLED(CONFIG_SMP) && cpu_has_4k_cache && !cpu_has_ic_fills_f_dc)
+		flush_dcache_line(addr);
+
+	return 0;
 }
 
 static __always_inline int check_insn(unsigned long addr, u32 expected)
@@ -209,7 +231,7 @@ int __init ftrace_dyn_arch_init(void)
 
 	flush_icache_range(FTRACE_ADDR, FTRACE_ADDR + 4);
 #endif
-	/* The others are not used before they are set: the list is the safe choice */
+	/* No call site uses the other cells yet: let them lead to the list */
 	for (unsigned int n = 1; n < FTRACE_NR_CELLS; n++)
 		ftrace_cells[n] = &targets[0];
 
@@ -292,7 +314,7 @@ static struct ftrace_target *find_target(struct ftrace_ops *ops)
 }
 
 /**
- * arch_ftrace_update_trampoline - set what is called for an ops alone
+ * arch_ftrace_update_trampoline - set the function that is called for an ops alone
  * @ops: the ops
  *
  * Gives @ops a target if one is free, and sets the function that the target
@@ -309,7 +331,9 @@ void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
 		if (!target)
 			return;
 		target->ops = ops;
-		ftrace_cells[target - targets] = target;
+		target->func = ftrace_ops_get_func(ops);
+		/* A CPU that sees the cell sees the target: its loads depend on the cell */
+		smp_store_release(&ftrace_cells[target - targets], target);
 		ops->trampoline = (unsigned long)&ftrace_cells[target - targets];
 	}
 
@@ -390,6 +414,8 @@ static int flush_module(struct notifier_block *nb, unsigned long state,
 	if (state != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
 
+	/* As in ftrace_replace_code(), see show_cells() */
+	kick_all_cpus_sync();
 	flush_module_text(&mod->mem[MOD_TEXT]);
 	flush_module_text(&mod->mem[MOD_INIT_TEXT]);
 
@@ -473,13 +499,11 @@ static __always_inline int change_mode(unsigned long ip, unsigned long addr)
  */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
-	/* As in ftrace_replace_code() */
-	smp_wmb();
-
+	/* flush_module() interrupts all CPUs before the module is used */
 	return turn_on(rec->ip, addr);
 }
 
-/* Only the generic ftrace_replace_code() calls this. */
+/* Not called: this file replaces ftrace_replace_code() */
 int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec,
 		    unsigned long addr)
 {
@@ -487,7 +511,7 @@ int ftrace_make_nop(struct module *mod, struct dyn_ftrace *rec,
 	return -EINVAL;
 }
 
-/* Only the generic ftrace_replace_code() calls this. */
+/* Not called: this file replaces ftrace_replace_code() */
 int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr,
 		       unsigned long addr)
 {
@@ -499,6 +523,7 @@ int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr,
 struct flush_range {
 	unsigned long start;
 	unsigned long end;
+	bool cells_seen;	/* all CPUs see the cells and targets */
 };
 
 static void flush_range_now(struct flush_range *range)
@@ -546,6 +571,20 @@ static inline void flush_range_add(struct flush_range *range, unsigned long ip)
 		flush_range_grow(range, ip);
 }
 
+/*
+ * A CPU that executes a new call site must see the cells and targets that were stored before. No
+ * barrier orders the fetch of an instruction before a load, but an interrupt of each CPU between
+ * the stores does.
+ */
+static void show_cells(struct flush_range *range)
+{
+	if (range->cells_seen)
+		return;
+
+	kick_all_cpus_sync();
+	range->cells_seen = true;
+}
+
 /* Bring the call site of @rec to the state that its record asks for. */
 static int update_rec(struct flush_range *range, struct dyn_ftrace *rec,
 		      bool enable)
@@ -558,28 +597,27 @@ static int update_rec(struct flush_range *range, struct dyn_ftrace *rec,
 
 	if (type != FTRACE_UPDATE_MAKE_NOP) {
 		addr = ftrace_get_addr_new(rec);
-		/* Ftrace has found that its counts are wrong, and has disabled itself. */
+		/* It gives FTRACE_ADDR for FTRACE_FL_TRAMP only if ftrace has disabled itself */
 		if (unlikely(rec->flags & FTRACE_FL_TRAMP && addr == FTRACE_ADDR))
 			return -EINVAL;
 	}
 
 	ftrace_update_record(rec, enable);
 	flush_range_add(range, rec->ip);
-
-	switch (type) {
-	case FTRACE_UPDATE_MAKE_NOP:
+	if (type == FTRACE_UPDATE_MAKE_NOP)
 		return turn_off(rec->ip);
-	case FTRACE_UPDATE_MODIFY_CALL:
+
+	show_cells(range);
+	if (type == FTRACE_UPDATE_MODIFY_CALL)
 		return change_mode(rec->ip, addr);
-	default:
-		return turn_on(rec->ip, addr);
-	}
+
+	return turn_on(rec->ip, addr);
 }
 
 /**
  * ftrace_replace_code - bring all call sites to the state that their records ask for
- * @mod_flags: FTRACE_MODIFY_ENABLE_FL for that, without it, turn all of them off;
- *	FTRACE_MODIFY_MAY_SLEEP_FL
+ * @mod_flags: FTRACE_MODIFY_ENABLE_FL: follow the records; without it: turn all call sites off.
+ *	FTRACE_MODIFY_MAY_SLEEP_FL: may sleep
  *
  * The generic function would flush the icache for each call site, and a flush
  * interrupts the other CPUs.  This one flushes once for the kernel's text, and
@@ -593,9 +631,6 @@ void ftrace_replace_code(int mod_flags)
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
 	int ret;
-
-	/* A CPU that executes a new call site sees the cells and targets that were stored before */
-	smp_wmb();
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
@@ -611,9 +646,9 @@ void ftrace_replace_code(int mod_flags)
 }
 
 /*
- * There is no need for stop_machine(), in which the caches of other CPUs could not
- * be flushed.  Nor do other CPUs have to see a new ftrace_trace_function: each call
- * site says what it calls.
+ * There is no need for stop_machine(), in which interrupts are off, while a flush of the caches
+ * of other CPUs needs an interrupt.  Nor do other CPUs have to see a new ftrace_trace_function:
+ * each call site says what it calls.
  *
  * A CPU that is being brought up already fills its cache, but is not told to flush it
  * until it is online.  So hold the hotplug lock: no CPU comes up during the update.
@@ -673,7 +708,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 
 #ifdef CONFIG_FTRACE_MUX
 /**
- * ftrace_graph_set_func - ftrace_graph_func() for those that want the function
+ * ftrace_graph_set_func - ftrace_graph_func() for the graph tracers in a struct fgraph_set
  * @ip: the function
  * @parent_ip: its return address
  * @op: the graph tracers that want the function: a struct fgraph_set

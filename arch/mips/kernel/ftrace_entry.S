@@ -106,13 +106,13 @@
  *
  * The lower half of the address must be zero, since the call site loads the
  * upper half only.  The linker script puts ftrace_caller at the start of the
- * kernel's text if possible, or else between two stretches of it.  Some machines
- * may be started at the start of the text; there, the first word is a jump to
- * the kernel's entry until ftrace_dyn_arch_init() replaces it.
+ * kernel's text if possible, or else behind SOFTIRQENTRY_TEXT.  Some machines may
+ * be started at the start of the text; there, the first word is a jump to the
+ * kernel's entry until ftrace_dyn_arch_init() replaces it.
  *
  * When this is interrupted, the unwinder takes it for an ordinary function: the
- * stack pointer is adjusted and ra is saved early, and kallsyms has no other
- * symbol within it.
+ * stack pointer is adjusted and ra is saved early, and no other symbol lies
+ * inside the function.
  */
 	.section .text..ftrace_entry, "ax"
 #ifdef FTRACE_ENTRY_FIRST
@@ -194,7 +194,7 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	mthi		$2
 	mtlo		$3
 #endif
-	/* Tracers can't change sp and gp: they are the task's stack and thread_info. */
+	/* Not sp and gp: they hold the stack and thread_info, which a tracer can't change */
 	for_each_other_reg LONG_L
 	resume
 

@@ -9,7 +9,7 @@
  * Whether ftrace_caller() saves all registers is a bit of the call site. An entry only moves
  * between combinations that both need them, or both do not.
  *
- * ftrace_lock serializes all changes. Traced functions read without it.
+ * ftrace_lock serializes all changes. Traced functions read cells and calls without the lock.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kprobes.h>
@@ -18,7 +18,7 @@
 
 #include <asm/ftrace.h>
 
-/* ftrace_caller() takes the one for the other */
+/* ftrace_caller() reads either struct through a cell */
 static_assert(sizeof(struct ftrace_mux_call) == sizeof(struct ftrace_target));
 static_assert(offsetof(struct ftrace_mux_call, func) == offsetof(struct ftrace_target, func));
 static_assert(offsetof(struct ftrace_mux_call, arg) == offsetof(struct ftrace_target, ops));
@@ -35,7 +35,7 @@ notrace __kprobes void ftrace_mux_count(unsigned long ip, unsigned long parent_i
 	func(ip, parent_ip, call->arg, fregs);
 }
 
-static const struct ftrace_target **cell_at(unsigned int index)
+static const struct ftrace_target **entry_cell(unsigned int index)
 {
 	return &ftrace_cells[FTRACE_NR_TARGETS + index];
 }
@@ -43,7 +43,7 @@ static const struct ftrace_target **cell_at(unsigned int index)
 /* See <linux/ftrace_mux_calls.h> */
 const struct ftrace_mux_call **arch_ftrace_mux_call_ptr(unsigned int index)
 {
-	return (const struct ftrace_mux_call **)cell_at(index);
+	return (const struct ftrace_mux_call **)entry_cell(index);
 }
 
 /**
@@ -52,7 +52,7 @@ const struct ftrace_mux_call **arch_ftrace_mux_call_ptr(unsigned int index)
  *
  * Context: process context, may sleep; ftrace_lock held.
  *
- * The table is static: see only whether it has as many elements.
+ * The table is static. Checks that it has room for them.
  *
  * Return: 0, -ENOMEM if it has not.
  */
@@ -72,7 +72,7 @@ int arch_ftrace_mux_add_entries(unsigned int first)
  */
 unsigned long arch_ftrace_mux_site_addr(unsigned int index)
 {
-	return (unsigned long)cell_at(index);
+	return (unsigned long)entry_cell(index);
 }
 
 /**
@@ -87,7 +87,7 @@ unsigned long arch_ftrace_mux_site_addr(unsigned int index)
  */
 bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
 {
-	seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)cell_at(index), (void *)ops->func,
+	seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)entry_cell(index), (void *)ops->func,
 		   (void *)ftrace_ops_get_func(ops));
 
 	return true;
@@ -105,6 +105,6 @@ bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsi
  */
 bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index)
 {
-	return ftrace_site_calls(rec->ip, (unsigned long)cell_at(index));
+	return ftrace_site_calls(rec->ip, (unsigned long)entry_cell(index));
 }
 #endif

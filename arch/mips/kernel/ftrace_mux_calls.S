@@ -4,7 +4,7 @@
  *
  * ftrace_caller() calls these as it calls a callback: a0 to a3 are the ip, the parent ip, the array
  * of calls and the ftrace_regs. A callback gets the same, with its own argument in a2. The last
- * callback returns to ftrace_caller().
+ * callback returns to the caller of ftrace_mux_call_N().
  *
  * Kprobes are refused here: functions that the handler of a kprobe calls may be traced, and would
  * hit the kprobe again.
@@ -56,7 +56,7 @@ NESTED(ftrace_mux_call_\nr, SAVED_SIZE, ra)
 	LONG_L		a0, SAVED_IP(sp)
 	LONG_L		a1, SAVED_PARENT(sp)
 	jalr		t9
-	PTR_ADDIU	s0, CALL_SIZE		/* no load, for MIPS I */
+	PTR_ADDIU	s0, CALL_SIZE		/* no load: MIPS I has a delay */
 	.endr
 	PTR_L		t9, CALL_SIZE(s0)
 	PTR_L		a2, CALL_SIZE+PTRSIZE(s0)

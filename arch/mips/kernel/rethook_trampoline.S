@@ -12,7 +12,7 @@
 	.set	reorder
 	.set	noat
 
-	/* All except $1, gp, sp and ra */
+	/* The registers that a callee may change, except $1 and ra */
 	.macro	for_each_caller_saved_reg op
 	\op	$2, PT_R2(sp)
 	\op	$3, PT_R3(sp)
@@ -37,9 +37,9 @@
  * registers and change the return values.  The unwinder finds the saved ra, which
  * is this address, and asks rethook_find_ret_addr() for the caller.
  *
- * All registers are restored: a kretprobe may be at a function that ftrace can't
- * trace, in a file that is compiled with -fipa-ra, where a caller may rely on the
- * registers that the function leaves alone.
+ * All registers that a callee may change are restored: a kretprobe may be at a
+ * function that ftrace can't trace, in a file that is compiled with -fipa-ra, where
+ * a caller may rely on the registers that the function leaves alone.
  */
 NESTED(arch_rethook_trampoline, PT_SIZE, ra)
 	PTR_ADDIU	sp, -PT_SIZE

@@ -294,7 +294,7 @@ static void test_regs_change(struct kunit *test)
 
 	expect_traced(test, &regs_ops, ftrace_test_target, true);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
-	/* All but those that are needed to return */
+	/* All except gp, sp and ra, which the function needs to return */
 	expect_regs(test, "function", ftrace_test_seen.regs,
 		    ~(REGS_FIXED | REGS_SITE), changed);
 	expect_regs(test, "function", ftrace_test_seen.regs,
@@ -423,8 +423,8 @@ static void test_return_to_probe(struct kunit *test) { }
 
 /*
  * Stale stack must not make a return value look like that of a failed system
- * call.  Modules can't register a graph tracer, so nothing here sees what it gets:
- * one that is set from user space shows 10 or more calls that return
+ * call.  This test does not register a graph tracer, so it does not see what one
+ * gets: one that is set from user space shows 10 or more calls that return
  * FTRACE_TEST_RETURN_RET.
  */
 static void test_return_value(struct kunit *test)
