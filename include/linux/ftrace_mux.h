@@ -89,7 +89,7 @@ struct ftrace_mux_usage {
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
  * @usage: how often it was called by combinations that have been freed, since calls are counted or
- *	it was registered, see stat.c
+ *	it was registered, see count.c
  * @since: when it was registered, in ns; 0 if calls were not counted then
  * @returns: for a graph tracer, the cycles of fgraph_read_ret_time() when the measurement of its
  *	calls at returns began
@@ -102,7 +102,7 @@ struct ftrace_mux_usage {
  * @held: keep @is_default and @chosen while the tracer is unregistered, see
  *	ftrace_mux_hold_default()
  * @waits_later: see ftrace_mux_wait_later()
- * @incomplete: @usage is: some of its calls were not counted, see stat.c
+ * @incomplete: @usage is: some of its calls were not counted, see count.c
  *
  * Protected by ftrace_lock, but for @missed. @tr and @waits_later are also set before the tracer is
  * registered, without the lock.

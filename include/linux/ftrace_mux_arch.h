@@ -6,8 +6,7 @@
  * them. Both have these notions:
  *
  * - A combination is a set of tracers that some functions have. The architecture makes
- *   the calls of the combination in the order of their array, with the same ip and parent
- *   ip.
+ *   the calls of the combination in the order of @calls, with the same ip and parent ip.
  * - An entry leads to a combination, and can be changed to lead to another. It has an
  *   index. No function has the entry with index 0.
  * - The call site of a function whose record has an entry calls the address that
@@ -23,7 +22,8 @@
  * Entries and calls are changed between arch_ftrace_mux_begin() and arch_ftrace_mux_end(),
  * entries in the order of their indexes, so that an architecture that collects the changes
  * (smp_text_poke_batch_add()) has to sort nothing. A processor that sees a store which the caller
- * orders after arch_ftrace_mux_end(), by smp_wmb() or a release, sees the changes.
+ * orders after arch_ftrace_mux_end(), by smp_wmb() or a release, sees the changes, if its loads
+ * depend on that store.
  *
  * ftrace_lock is held in all functions here.
  */
@@ -67,7 +67,7 @@ struct seq_file;
  *	or after them, for a CPU that the task has run on
  * @last_seq: ftrace_mux_last_seq() when it was made
  * @only_graph: the graph tracer, if there was only one
- * @generation: ftrace_mux_stat_generation() when it was made
+ * @generation: when it was made, see count.c
  * @regs: one of the tracers has FTRACE_OPS_FL_SAVE_REGS, so that callbacks get a full pt_regs
  * @entry_left: an entry has left it since the last sweep (quiesce.c) started
  * @nr: number of tracers

@@ -18,8 +18,8 @@
 
 /**
  * struct ftrace_mux_counted - a call that is counted
- * @count: the per-CPU count, which is incremented on the processor of the task, or on one that
- *	it has just left
+ * @count: the per-CPU count: the element of the current CPU is incremented, or that of a CPU which
+ *	the task has just left
  * @call: the call that is made then
  */
 struct ftrace_mux_counted {
@@ -48,8 +48,8 @@ struct arch_ftrace_mux_combo {
  *
  * @func and @direct_call, if struct ftrace_ops has a direct_call, are at the same offsets as
  * there: ftrace_caller takes an entry for an ops. One store changes @call. The argument of a
- * call never changes. Its function may: the old and the new one take the same argument. All of
- * it is in one cache line.
+ * call never changes. Its function may: the old and the new one take the same argument. An entry
+ * does not cross a cache line.
  */
 struct ftrace_mux_ops_entry {
 	void			*func;

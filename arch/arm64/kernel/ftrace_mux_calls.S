@@ -6,15 +6,15 @@
  * the ip, the parent ip, the entry, and the ftrace_regs. A callback gets the same, with its
  * own argument in x2.
  *
- * Each of 2 to 8 callbacks has a branch of its own, which the processor can predict. The
- * last callback returns to ftrace_caller.
+ * ftrace_mux_call_2() to _8() have one branch instruction for each callback, which the processor
+ * can predict. The last callback returns to ftrace_caller.
  *
  * Kprobes are refused here: functions that the handler of a kprobe calls may be traced, and would
  * hit the kprobe again.
  *
- * A branch through x16 may land on BTI C, as callbacks have it. Without
- * CONFIG_ARM64_BTI_KERNEL, the functions here have no BTI C, which SYM_FUNC_START() adds: it
- * would be a NOP in each traced call.
+ * A branch through x16 may land on BTI C, which callbacks begin with. SYM_FUNC_START() begins each
+ * function here with BTI C, too. Without CONFIG_ARM64_BTI_KERNEL, that would be a NOP in each
+ * traced call: CALL_START() leaves it out then.
  */
 #include <linux/linkage.h>
 #include <asm/alternative.h>
@@ -43,9 +43,9 @@ SYM_FUNC_END(ftrace_mux_call_entry)
 #endif
 
 /*
- * What comes before a call that is counted. x2: struct ftrace_mux_counted. ftrace_caller has saved
- * x4 to x7. The task may be preempted, and continue on another processor: the addition is atomic.
- * Both alternatives have four instructions, as they must.
+ * Increments a per-CPU count, and makes a call. x2: struct ftrace_mux_counted. ftrace_caller has
+ * saved x4 to x7. The task may be preempted, and continue on another processor: the addition is
+ * atomic. Both alternatives have four instructions, as they must.
  */
 CALL_START(ftrace_mux_count)
 	ldp	x4, x5, [x2]				// count and call

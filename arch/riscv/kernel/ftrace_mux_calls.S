@@ -35,8 +35,8 @@ SYM_FUNC_START(ftrace_mux_call_entry)
 SYM_FUNC_END(ftrace_mux_call_entry)
 
 /*
- * Adds 1 to the count of a processor, and makes the call. a2: struct ftrace_mux_counted. The task
- * may continue on another processor before the addition, so the addition is atomic.
+ * Increments the count of the current CPU, and makes the call. a2: struct ftrace_mux_counted. The
+ * task may continue on another processor before the addition, so the addition is atomic.
  */
 SYM_FUNC_START(ftrace_mux_count)
 	REG_L	a4, COUNTED_CALL(a2)

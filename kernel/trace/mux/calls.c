@@ -14,9 +14,9 @@
  * struct ftrace_mux_call that the entry would point to otherwise.
  *
  * An entry is changed by one store. A task that has loaded the old pointer, and was preempted,
- * still makes the calls of the old combination. So a combination is freed only when no task
- * can be there: see quiesce.c. A call never gets another argument, so no task can pass the
- * argument of one tracer to the function of another.
+ * still makes the calls of the old combination. So a combination is freed only when no task can
+ * be between an entry and a call of the combination: see quiesce.c. A call never gets another
+ * argument, so no task can pass the argument of one tracer to the function of another.
  *
  * ftrace_lock serializes all changes. Traced functions read entries and calls without it.
  */
@@ -149,7 +149,7 @@ bool ftrace_mux_entry_regs(unsigned int index)
  * arch_ftrace_mux_begin - start a batch of changes of entries and calls
  *
  * Each change is one store. Before the architecture stores what leads a call site to an entry, it
- * executes smp_wmb().
+ * executes smp_wmb(), or interrupts all CPUs.
  *
  * Context: ftrace_lock held.
  */

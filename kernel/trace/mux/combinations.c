@@ -21,11 +21,11 @@
 #include <linux/slab.h>
 
 #include "combinations.h"
+#include "count.h"
 #include "entries.h"
 #include "fault.h"
 #include "mux.h"
 #include "sets.h"
-#include "stat.h"
 #include "time.h"
 
 static DEFINE_HASHTABLE(combo_hash, 10);
@@ -56,16 +56,6 @@ static struct fgraph_set *create_graph_set(unsigned long graph)
 	}
 
 	return set;
-}
-
-static bool graph_set_has(const struct fgraph_set *set, const struct ftrace_ops *ops)
-{
-	for (unsigned int i = 0; set && i < set->nr; i++) {
-		if (&set->gops[i].gops->ops == ops)
-			return true;
-	}
-
-	return false;
 }
 
 static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int n)
@@ -106,7 +96,7 @@ static u32 set_hash(const struct ftrace_mux_set *set)
  * @set: the tracers
  *
  * Combinations of an earlier generation are not found: they may count in a mode that does not, or
- * not count in one that does, see stat.c.
+ * not count in one that does, see count.c.
  *
  * Context: ftrace_lock held.
  *
@@ -119,7 +109,7 @@ struct ftrace_mux_combo *ftrace_mux_combo_find(const struct ftrace_mux_set *set)
 	lockdep_assert_held(&ftrace_lock);
 
 	hash_for_each_possible(combo_hash, combo, hash, set_hash(set)) {
-		if (combo->generation == ftrace_mux_stat_generation() &&
+		if (ftrace_mux_count_is_current(combo) &&
 		    ftrace_mux_combo_equals(combo, set))
 			return combo;
 	}
@@ -163,11 +153,11 @@ static void free_calls(struct ftrace_mux_combo *combo)
 /* Without memory to count the calls, they are made nevertheless */
 static int init_arch(struct ftrace_mux_combo *combo)
 {
-	ftrace_mux_stat_init(combo);
+	ftrace_mux_count_init(combo);
 	if (combo->count) {
 		if (!ftrace_mux_fails() && !arch_ftrace_mux_init_combo(combo))
 			return 0;
-		ftrace_mux_stat_cancel(combo);
+		ftrace_mux_count_cancel(combo);
 	}
 
 	return arch_ftrace_mux_init_combo(combo);
@@ -251,29 +241,9 @@ void ftrace_mux_combo_free(struct ftrace_mux_combo *combo)
 	hash_del(&combo->hash);
 	list_del(&combo->node);
 	arch_ftrace_mux_exit_combo(combo);
-	ftrace_mux_stat_free(combo);
+	ftrace_mux_count_free(combo);
 	free_calls(combo);
 	kfree_rcu(combo, rcu);
-}
-
-/**
- * ftrace_mux_combo_has - whether a tracer is one of a combination
- * @combo: the combination
- * @ops: the tracer, also one of the graph tracers, if there are several
- *
- * Context: ftrace_lock held.
- *
- * Return: true if it is.
- */
-bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
-			  const struct ftrace_ops *ops)
-{
-	for (unsigned int n = 0; n < combo->nr; n++) {
-		if (combo->ops[n] == ops)
-			return true;
-	}
-
-	return graph_set_has(combo->graph_set, ops);
 }
 
 /**
@@ -345,14 +315,20 @@ static void set_calls(struct ftrace_ops *ops, bool silent)
 }
 
 /**
- * ftrace_mux_combo_update_calls - follow a change of the function of a tracer
- * @ops: the tracer
+ * ftrace_mux_update_func - follow a change of the function of a tracer
+ * @ops: the tracer whose ops->func has changed, registered or about to be
  *
  * Context: process context, may sleep; ftrace_lock held.
+ *
+ * Return: false if it needs a trampoline that is only for itself.
  */
-void ftrace_mux_combo_update_calls(struct ftrace_ops *ops)
+bool ftrace_mux_update_func(struct ftrace_ops *ops)
 {
+	lockdep_assert_held(&ftrace_lock);
+
 	set_calls(ops, false);
+
+	return ftrace_mux_enabled && !ops->trampoline;
 }
 
 /**
@@ -384,7 +360,7 @@ void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (graph_set_has(combo->graph_set, ops))
+		if (ftrace_mux_combo_has_graph(combo, ops))
 			hash_del(&combo->hash);
 	}
 }

@@ -45,17 +45,14 @@ void ftrace_mux_graph_changes(void);
 
 struct ftrace_ops *ftrace_mux_only_ops(const struct dyn_ftrace *rec);
 
-/* switch.c */
-
-bool ftrace_mux_update_func(struct ftrace_ops *ops);
-
 /* quiesce.c: when memory is freed */
 
 void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
 void ftrace_mux_wait(struct ftrace_ops *ops);
 
-/* combinations.c */
+/* combinations.c: the tracers of a combination */
 
+bool ftrace_mux_update_func(struct ftrace_ops *ops);
 void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops);
 void ftrace_mux_combo_silence(struct ftrace_ops *ops);
 

@@ -17,7 +17,7 @@
 
 #include "../ftrace_internal.h"
 
-/* The memory of entries is never freed, and an index that is free is used again */
+/* Never freed: a late caller may read a free entry until its index is used again, and after that */
 static struct ftrace_mux_ops_entry *mux_ops_entries[FTRACE_MUX_MAX_CHUNKS];
 
 /* Keep in sync with ftrace_mux_calls.S of the architectures */
@@ -28,8 +28,8 @@ static_assert(sizeof(struct ftrace_mux_call) == 16);
 static_assert(offsetof(struct ftrace_mux_counted, count) == 0);
 static_assert(offsetof(struct ftrace_mux_counted, call) == 8);
 
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 static_assert(offsetof(struct ftrace_mux_ops_entry, func) == offsetof(struct ftrace_ops, func));
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 static_assert(offsetof(struct ftrace_mux_ops_entry, direct_call) ==
 	      offsetof(struct ftrace_ops, direct_call));
 #endif
@@ -111,8 +111,7 @@ int arch_ftrace_mux_add_entries(unsigned int first)
  *
  * Context: ftrace_lock held.
  *
- * Return: false: the caller shows no graph tracers behind @ops, as t_show() shows none for a record
- * with FTRACE_FL_CALL_OPS_EN.
+ * Return: false: no graph tracers are shown behind @ops, as for records with FTRACE_FL_CALL_OPS_EN.
  */
 bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
 {

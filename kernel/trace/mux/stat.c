@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Function tracer multiplexer: counts the calls of each tracer, and shows them and their time in
- * the file function_tracers_stat.
+ * Function tracer multiplexer: shows the calls of each tracer and their time in the file
+ * function_tracers_stat.
  *
- * While calls are counted, each combination of tracers has a per-CPU count of how often its calls
- * are made. The calls of a tracer are the sum of the counts of all combinations with it, also of
- * those that have been freed since. A combination that counts has code of its own, so that a traced
- * call tests nothing. So to start and to stop makes new combinations, and moves all entries to
- * them. No call site is patched.
+ * count.c counts the calls of combinations. Each change of the mode makes new combinations, and
+ * moves all entries to them. No call site is patched.
  *
- * What a tracer drops itself, because of its PID filter or in a recursion, is counted: it has
- * been called. Some calls are not counted:
+ * The file shows "-" instead of a number while nothing is counted, for a tracer with an incomplete
+ * count, and for a direct call: a call site whose only tracer it is calls it without a trampoline.
+ * It shows "-" for a time that is not measured, or after the clock was reset.
  *
- *  - a direct call: a call site whose only tracer it is calls it without a trampoline
- *  - calls of functions without an entry, which go through ftrace_ops_list_func()
- *  - calls of combinations for which there was no memory to count.
- *
- * The file shows "-" instead of a number for a tracer that is called directly, and for one that
- * some function has called in one of the other two ways since counting started or the tracer was
- * registered. If an entry or a combination cannot be allocated, it shows "-" for all tracers.
- *
- * If there is no memory when counting stops, an entry goes on to lead to a combination that counts,
+ * If there is no memory when counting stops, an entry keeps leading to a combination that counts,
  * until its tracers change.
  *
  * Protected by ftrace_lock.
@@ -29,13 +19,13 @@
 #include <linux/fs.h>
 #include <linux/hashtable.h>
 #include <linux/math64.h>
-#include <linux/percpu.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
 #include "combinations.h"
+#include "count.h"
 #include "entries.h"
 #include "mux.h"
 #include "quiesce.h"
@@ -46,207 +36,25 @@
 /* Room for the line of a tracer */
 #define STAT_LINE	200
 
-/* The values of the file */
-enum stat_mode {
-	STAT_OFF,
-	STAT_COUNT,		/* count calls */
-	STAT_TIME,		/* ... and measure how long they take */
-};
-
-static enum stat_mode mode;
-
-/* The mode that was written last. If a limit needs the time, the mode is STAT_TIME nevertheless. */
-static enum stat_mode requested_mode;
+/*
+ * The mode that was written last. If a limit needs the time, the mode is FTRACE_MUX_MODE_TIME
+ * nevertheless.
+ */
+static enum ftrace_mux_mode requested_mode;
 static bool time_needed;
-
-/* Incremented when the mode changes: combinations of an older generation do not count */
-static unsigned int generation;
 
 /* ktime_get_ns() and ftrace_mux_clock() when counting has started */
 static u64 started;
 static u64 started_cycles;
 
-/*
- * ftrace_mux_last_seq() when a call site last lost its count: a graph tracer that is registered
- * next gets this + 1. U64_MAX if none has: U64_MAX + 1 is 0, and no tracer has the number 0.
- */
-static u64 last_incomplete_seq;
-
-/**
- * ftrace_mux_stat_generation - tells apart combinations that were made in different modes
- *
- * Context: ftrace_lock held.
- *
- * Return: the number of changes of the mode.
- */
-unsigned int ftrace_mux_stat_generation(void)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	return generation;
-}
-
 static bool counting(void)
 {
-	return mode != STAT_OFF;
-}
-
-/* The count of a combination */
-
-/*
- * Whether the calls that @combo has counted are calls of @ops. combo->last_seq is
- * ftrace_mux_last_seq() when the combination was made. A tracer gets its seq before its first
- * combination is made: seq <= last_seq. A graph tracer gets it just afterwards: seq is
- * last_seq + 1. Unregistering takes a number, too: a later tracer at the same address has at least
- * last_seq + 2.
- */
-static bool counts_for(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
-{
-	if (combo->generation != generation || ops->mux.seq > combo->last_seq + 1)
-		return false;
-
-	return combo->only_graph == ops || ftrace_mux_combo_has(combo, ops);
-}
-
-/* How often the calls of @combo were made since the mode has changed */
-static u64 sum_combo(const struct ftrace_mux_combo *combo)
-{
-	u64 sum = 0;
-	int cpu;
-
-	if (!combo->count || combo->generation != generation)
-		return 0;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(*per_cpu_ptr(combo->count, cpu));
-
-	return sum;
-}
-
-static void mark_combo_incomplete(const struct ftrace_mux_combo *combo)
-{
-	struct ftrace_ops *ops;
-
-	last_incomplete_seq = ftrace_mux_last_seq();
-	for_each_ftrace_mux_tracer(ops)
-		ops->mux.incomplete |= counts_for(combo, ops);
-}
-
-/*
- * The graph tracer that @combo calls through the ops that graph tracers share, NULL if none. There
- * is only one while combo->graph is 0.
- */
-static const struct ftrace_ops *only_graph(const struct ftrace_mux_combo *combo)
-{
-	if (combo->graph || !ftrace_mux_graph_ops ||
-	    !ftrace_mux_combo_has(combo, ftrace_mux_graph_ops))
-		return NULL;
-
-	return list_first_entry_or_null(&ftrace_mux_graph_ops->subop_list, struct ftrace_ops, list);
-}
-
-/**
- * ftrace_mux_stat_cancel - take the count of a combination back
- * @combo: the combination, for which there is not enough memory to count
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_stat_cancel(struct ftrace_mux_combo *combo)
-{
-	mark_combo_incomplete(combo);
-	ftrace_mux_time_cancel(combo);
-	free_percpu(combo->count);
-	combo->count = NULL;
-}
-
-/**
- * ftrace_mux_stat_init - give a combination a count, if calls are counted
- * @combo: the combination, which the architecture has not prepared yet
- *
- * Context: process context, may sleep; ftrace_lock held.
- */
-void ftrace_mux_stat_init(struct ftrace_mux_combo *combo)
-{
-	combo->generation = ftrace_mux_stat_generation();
-	combo->last_seq = ftrace_mux_last_seq();
-	combo->only_graph = only_graph(combo);
-	if (!counting())
-		return;
-
-	combo->count = alloc_percpu(u64);
-	if (!combo->count || (mode == STAT_TIME && ftrace_mux_time_init(combo)))
-		ftrace_mux_stat_cancel(combo);
-}
-
-/*
- * The index of the call that calls @ops, for which @combo counts. A graph tracer is called through
- * the ops that graph tracers share.
- */
-static unsigned int call_of(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
-{
-	unsigned int n;
-
-	for (n = 0; n < combo->nr; n++) {
-		if (combo->ops[n] == ops)
-			return n;
-	}
-
-	/* One matches: without a match before the last, it is the last */
-	for (n = 0; n < combo->nr - 1; n++) {
-		if (combo->ops[n] == ftrace_mux_graph_ops)
-			break;
-	}
-
-	return n;
-}
-
-/* Add the calls of a tracer that @combo has made. @calls: sum_combo(@combo). */
-static void add_usage(struct ftrace_mux_usage *sum, const struct ftrace_mux_combo *combo, u64 calls,
-		      const struct ftrace_ops *ops)
-{
-	struct ftrace_mux_time time;
-
-	if (!calls || !counts_for(combo, ops))
-		return;
-
-	sum->calls += calls;
-	if (!combo->timed)
-		return;
-
-	time = ftrace_mux_time_of_call(combo, call_of(combo, ops));
-	/*
-	 * One call for several graph tracers: take each for equally long. All of them were
-	 * preempted if one was, so time.preempted is not divided.
-	 */
-	if (combo->graph_set && ops->flags & FTRACE_OPS_FL_SUBOP)
-		time.cycles = div_u64(time.cycles, combo->graph_set->nr);
-
-	sum->time.cycles += time.cycles;
-	sum->time.preempted += time.preempted;
-}
-
-/**
- * ftrace_mux_stat_free - free the count of a combination, and add it to that of its tracers
- * @combo: the combination; no task makes its calls
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_stat_free(struct ftrace_mux_combo *combo)
-{
-	u64 calls = sum_combo(combo);
-	struct ftrace_ops *ops;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	for_each_ftrace_mux_tracer(ops)
-		add_usage(&ops->mux.usage, combo, calls, ops);
-	ftrace_mux_time_free(combo);
-	free_percpu(combo->count);
+	return ftrace_mux_count_mode() != FTRACE_MUX_MODE_OFF;
 }
 
 /* Tracers */
 
-/* The return of functions that a graph tracer traces: fgraph.c measures the time of its retfunc */
+/* The time that graph tracers take when functions return: fgraph.c measures their retfunc */
 
 static struct fgraph_ops *graph_tracer(struct ftrace_ops *ops)
 {
@@ -256,7 +64,7 @@ static struct fgraph_ops *graph_tracer(struct ftrace_ops *ops)
 /* While the multiplexer is off, no calls of tracers are measured */
 static bool timing(void)
 {
-	return mode == STAT_TIME && ftrace_mux_enabled;
+	return ftrace_mux_count_mode() == FTRACE_MUX_MODE_TIME && ftrace_mux_enabled;
 }
 
 /* @timed: whether to measure, from now on */
@@ -295,11 +103,8 @@ static unsigned int graph_missed(void)
 }
 
 /**
- * ftrace_mux_stat_register - start to count the calls of a tracer
+ * ftrace_mux_stat_register - reset the figures of a tracer that is registered
  * @ops: the tracer, with the number of this registration
- *
- * The combinations of a graph tracer have been made already, when it was not on the list yet: if
- * they do not count, last_incomplete_seq says so.
  *
  * Context: ftrace_lock held.
  */
@@ -312,15 +117,15 @@ void ftrace_mux_stat_register(struct ftrace_ops *ops)
 	time_returns(ops, timing());
 	/* For a graph tracer, the number that all have missed before: see missed_calls() */
 	atomic_set(&ops->mux.missed, ops->flags & FTRACE_OPS_FL_SUBOP ? graph_missed() : 0);
-	/* Nothing is counted before there is a clock (ftrace=) */
+	/* With ftrace= there may be no clock yet; nothing is counted then */
 	ops->mux.since = counting() ? ktime_get_ns() : 0;
 	ops->mux.incomplete = !ftrace_mux_enabled;
-	if (ops->flags & FTRACE_OPS_FL_SUBOP && ops->mux.seq == last_incomplete_seq + 1)
+	if (ops->flags & FTRACE_OPS_FL_SUBOP && !ftrace_mux_count_is_complete(ops))
 		ops->mux.incomplete = true;
 }
 
 /**
- * ftrace_mux_stat_unregister - do not count the calls of a tracer any more
+ * ftrace_mux_stat_unregister - detach a tracer from the combinations that count for it
  * @ops: the tracer, still registered
  *
  * Takes its combinations off the table: if it is registered again, it needs new ones, since those
@@ -340,43 +145,9 @@ void ftrace_mux_stat_unregister(struct ftrace_ops *ops)
 		return;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (counts_for(combo, ops))
+		if (ftrace_mux_count_is_of(combo, ops))
 			hash_del(&combo->hash);
 	}
-}
-
-/**
- * ftrace_mux_stat_mark_incomplete - note that the calls of a function are not counted
- * @rec: record of the function, which has no entry
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_stat_mark_incomplete(struct dyn_ftrace *rec)
-{
-	struct ftrace_ops *ops;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	if (!counting())
-		return;
-
-	last_incomplete_seq = ftrace_mux_last_seq();
-	for_each_ftrace_mux_tracer(ops)
-		ops->mux.incomplete |= ftrace_mux_wants(ops, rec);
-}
-
-/**
- * ftrace_mux_stat_mark_all_incomplete - note that some calls of each tracer are not counted
- *
- * Context: ftrace_lock held.
- */
-void ftrace_mux_stat_mark_all_incomplete(void)
-{
-	struct ftrace_ops *ops;
-
-	last_incomplete_seq = ftrace_mux_last_seq();
-	for_each_ftrace_mux_tracer(ops)
-		ops->mux.incomplete = true;
 }
 
 /**
@@ -389,7 +160,7 @@ void ftrace_mux_stat_mark_all_incomplete(void)
 void ftrace_mux_stat_switch(void)
 {
 	time_all_returns();
-	ftrace_mux_stat_mark_all_incomplete();
+	ftrace_mux_count_mark_all_incomplete();
 }
 
 /* The mode */
@@ -404,7 +175,7 @@ static void mark_list_functions(void)
 		rec = ftrace_rec_iter_record(iter);
 		if (rec->flags & FTRACE_FL_ENABLED && !rec->mux.entry &&
 		    !(rec->flags & FTRACE_FL_DIRECT_EN && ftrace_rec_count(rec) == 1))
-			ftrace_mux_stat_mark_incomplete(rec);
+			ftrace_mux_count_mark_incomplete(rec);
 		cond_resched();
 	}
 }
@@ -425,14 +196,14 @@ static void move_entries(struct ftrace_mux_set *set)
 		if (combo)
 			ftrace_mux_entry_move(entry, combo);
 		else
-			ftrace_mux_stat_mark_all_incomplete();
+			ftrace_mux_count_mark_all_incomplete();
 		cond_resched();
 	}
 	ftrace_mux_write_entries();
 	ftrace_mux_request_sweep();
 }
 
-static int change_mode(enum stat_mode new_mode)
+static int change_mode(enum ftrace_mux_mode new_mode)
 {
 	struct ftrace_ops *ops;
 
@@ -440,13 +211,11 @@ static int change_mode(enum stat_mode new_mode)
 	if (!set)
 		return -ENOMEM;
 
-	generation++;
-	mode = new_mode;
+	ftrace_mux_count_set_mode(new_mode);
 	time_all_returns();
 	if (counting()) {
 		started = ktime_get_ns();
 		started_cycles = ftrace_mux_clock();
-		last_incomplete_seq = U64_MAX;
 		for_each_ftrace_mux_tracer(ops) {
 			ops->mux.usage = (struct ftrace_mux_usage){ };
 			ops->mux.incomplete = !ftrace_mux_enabled;
@@ -459,37 +228,37 @@ static int change_mode(enum stat_mode new_mode)
 }
 
 /*
- * Each change makes new combinations. Whether some of earlier modes are still there, so that they
- * would pile up.
+ * Each change makes new combinations. Returns true if some of earlier modes still exist, and
+ * @new_mode would add more.
  */
-static bool has_old_combos(enum stat_mode new_mode)
+static bool has_old_combos(enum ftrace_mux_mode new_mode)
 {
 	struct ftrace_mux_combo *combo;
 
 	guard(mutex)(&ftrace_lock);
 
-	if (new_mode == STAT_OFF || new_mode == mode)
+	if (new_mode == FTRACE_MUX_MODE_OFF || new_mode == ftrace_mux_count_mode())
 		return false;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (combo->generation != generation)
+		if (!ftrace_mux_count_is_current(combo))
 			return true;
 	}
 
 	return false;
 }
 
-static int set_mode(enum stat_mode new_mode)
+static int set_mode(enum ftrace_mux_mode new_mode)
 {
 	lockdep_assert_held(&ftrace_lock);
 
 	if (ftrace_is_dead())
 		return -ENODEV;
 
-	return new_mode == mode ? 0 : change_mode(new_mode);
+	return new_mode == ftrace_mux_count_mode() ? 0 : change_mode(new_mode);
 }
 
-static void sweep_old_combos(enum stat_mode new_mode)
+static void sweep_old_combos(enum ftrace_mux_mode new_mode)
 {
 	if (has_old_combos(new_mode))
 		ftrace_mux_sweep();
@@ -504,7 +273,7 @@ static void sweep_old_combos(enum stat_mode new_mode)
  */
 void ftrace_mux_stat_prepare_time(void)
 {
-	sweep_old_combos(STAT_TIME);
+	sweep_old_combos(FTRACE_MUX_MODE_TIME);
 }
 
 /**
@@ -520,7 +289,7 @@ int ftrace_mux_stat_start_time(void)
 
 	guard(mutex)(&ftrace_lock);
 
-	ret = set_mode(STAT_TIME);
+	ret = set_mode(FTRACE_MUX_MODE_TIME);
 	if (!ret)
 		time_needed = true;
 
@@ -553,14 +322,14 @@ struct tracer_stat {
 static void add_combo(struct tracer_stat *stats, const struct ftrace_mux_combo *combo)
 {
 	unsigned long functions = ftrace_mux_combo_functions(combo);
-	u64 calls = sum_combo(combo);
+	u64 calls = ftrace_mux_count_sum(combo);
 	struct ftrace_ops *ops;
 	unsigned int n = 0;
 
 	for_each_ftrace_mux_tracer(ops) {
 		if (functions && ftrace_mux_combo_reaches(combo, ops))
 			stats[n].functions += functions;
-		add_usage(&stats[n].usage, combo, calls, ops);
+		ftrace_mux_count_add_usage(&stats[n].usage, combo, calls, ops);
 		n++;
 	}
 }
@@ -598,7 +367,8 @@ static void show_time(struct seq_file *m, const struct ftrace_mux_usage *usage, 
 	u64 used, percent;
 	u32 tenth;
 
-	if (mode != STAT_TIME || !cycles_to_ns(used_cycles(usage), &used)) {
+	if (ftrace_mux_count_mode() != FTRACE_MUX_MODE_TIME ||
+	    !cycles_to_ns(used_cycles(usage), &used)) {
 		seq_printf(m, " %8s %6s", "-", "-");
 		return;
 	}
@@ -625,7 +395,7 @@ u64 ftrace_mux_stat_cycles(struct ftrace_ops *ops)
 	lockdep_assert_held(&ftrace_lock);
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		add_usage(&usage, combo, sum_combo(combo), ops);
+		ftrace_mux_count_add_usage(&usage, combo, ftrace_mux_count_sum(combo), ops);
 		cond_resched();
 	}
 	add_returns(&usage, ops);
@@ -690,7 +460,7 @@ static int stat_show(struct seq_file *m, void *v)
 		cond_resched();
 	}
 
-	seq_printf(m, "# counting %d\n", mode);
+	seq_printf(m, "# counting %d\n", ftrace_mux_count_mode());
 	seq_printf(m, "# %-30s %-16s %9s %15s %12s %8s %6s %8s %s\n", "tracer", "instance",
 		   "functions", "calls", "calls/s", "ns/call", "%cpu", "missed", "user");
 	n = 0;
@@ -717,14 +487,14 @@ static ssize_t stat_write(struct file *file, const char __user *ubuf, size_t cnt
 	if (ret)
 		return ret;
 
-	if (val > STAT_TIME)
+	if (val > FTRACE_MUX_MODE_TIME)
 		return -EINVAL;
 
 	sweep_old_combos(val);
 
 	guard(mutex)(&ftrace_lock);
 
-	ret = set_mode(time_needed ? STAT_TIME : val);
+	ret = set_mode(time_needed ? FTRACE_MUX_MODE_TIME : val);
 	if (ret)
 		return ret;
 

@@ -8,26 +8,8 @@
 #include <linux/kstrtox.h>
 #include <linux/sysctl.h>
 
-#include "combinations.h"
 #include "mux.h"
 #include "stat.h"
-
-/**
- * ftrace_mux_update_func - follow a change of the function of a tracer
- * @ops: the tracer whose ops->func has changed, registered or about to be
- *
- * Context: process context, may sleep; ftrace_lock held.
- *
- * Return: false if it needs a trampoline that is only for itself.
- */
-bool ftrace_mux_update_func(struct ftrace_ops *ops)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	ftrace_mux_combo_update_calls(ops);
-
-	return ftrace_mux_enabled && !ops->trampoline;
-}
 
 static int __init set_ftrace_mux(char *str)
 {

@@ -342,7 +342,7 @@ void ftrace_mux_unlink(struct ftrace_ops *ops)
 	ftrace_mux_stat_unregister(ops);
 	list_del(&ops->mux.node);
 	ops->mux.seq = 0;
-	/* So a combination that is there now does not count for a later registration: stat.c */
+	/* A combination that exists does not count for a later registration: see count.c */
 	last_seq++;
 
 	if (ops->mux.held)

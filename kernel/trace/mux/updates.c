@@ -56,11 +56,11 @@
 #include <linux/sched.h>
 
 #include "combinations.h"
+#include "count.h"
 #include "entries.h"
 #include "mux.h"
 #include "quiesce.h"
 #include "sets.h"
-#include "stat.h"
 
 /*
  * An entry with fewer functions does not move to a combination that has an entry. Their call
@@ -371,7 +371,7 @@ static struct ftrace_mux_entry *entry_for(const struct ftrace_mux_set *set)
 
 	if (!entry) {
 		no_memory = true;
-		ftrace_mux_stat_mark_all_incomplete();
+		ftrace_mux_count_mark_all_incomplete();
 		ftrace_mux_request_sweep();
 	}
 
@@ -387,7 +387,7 @@ static void prepare_function(struct mux_update *u, struct dyn_ftrace *rec)
 		return;
 
 	if (!ftrace_mux_collect(rec, &u->set))
-		ftrace_mux_stat_mark_incomplete(rec);
+		ftrace_mux_count_mark_incomplete(rec);
 	else if (u->set.nr)
 		entry_for(&u->set);
 }
