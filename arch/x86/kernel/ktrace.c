@@ -8,11 +8,11 @@
  *	func	jmp	func-7		over the first two bytes of ENDBR
  *	func+4	...
  *
- * Nobody executes the ENDBR: it is sealed, or the CPU does not have IBT. No instruction
- * of the function is moved.
+ * The ENDBR has no effect: it is sealed, or the CPU has no IBT. So it may be overwritten, and
+ * no instruction of the function is moved.
  *
- * Where the ENDBR is missing or is needed, the first instruction after it is displaced into
- * a slot (ktrace_slot.c):
+ * Otherwise the first instruction, behind an ENDBR if there is one, is displaced into a slot
+ * (ktrace_slot.c):
  *
  *	func-5	jmp	slot+4
  *	func	(ENDBR)
@@ -23,11 +23,11 @@
  *	slot+9	the instruction
  *		jmp	the next one
  *
- * It is one instruction: a task is in front of it or behind it, and never between bytes that
- * are overwritten. If it is shorter than the jump, a breakpoint is in its place, whose handler
- * goes on in the slot (ktrace_int3.c). The instructions that begin in the place of the jump
- * are displaced with it, if they can be. The breakpoint becomes a jump when no task is between
- * them (ktrace_upgrade.c).
+ * At first, only bytes of one instruction are overwritten: a task is in front of it or behind
+ * it, and never between these bytes. If the instruction is shorter than the jump, a breakpoint
+ * is in its place, whose handler goes on in the slot (ktrace_int3.c). The next instructions that
+ * begin in the place of the jump are displaced, too, if they can be. The breakpoint becomes a
+ * jump when no task is between them (ktrace_upgrade.c).
  *
  * If the padding is used by something else, or there is none, each function has a slot, to
  * which a jump of five bytes leads:
@@ -55,8 +55,6 @@
 #include <linux/string.h>
 
 #include <asm/alternative.h>
-#include <asm/desc.h>
-#include <asm/fred.h>
 #include <asm/insn.h>
 #include <asm/nospec-branch.h>
 #include <asm/paravirt.h>
@@ -90,7 +88,7 @@ static bool is_sealed(unsigned long func, const unsigned long *sealed, unsigned 
 	return sealed && bsearch(&func, sealed, nr, sizeof(*sealed), ktrace_cmp_addresses);
 }
 
-/* Before alternatives were applied, this is what a return is */
+/* Until apply_returns() runs, a return is a jump to __x86_return_thunk */
 static bool is_return(unsigned long entry)
 {
 	if (!IS_ENABLED(CONFIG_MITIGATION_RETHUNK) || *(u8 *)entry != JMP32_INSN_OPCODE)
@@ -106,29 +104,19 @@ static bool is_return(unsigned long entry)
 static bool is_paravirt_call(unsigned long entry)
 {
 	static const u8 call_indirect[] = { 0xff, 0x15 };
-	unsigned long op = entry + 6 + *(s32 *)(entry + sizeof(call_indirect));
 
 	if (memcmp((void *)entry, call_indirect, sizeof(call_indirect)))
 		return false;
 
 #ifdef CONFIG_PARAVIRT_XXL
-	return op != (unsigned long)&pv_ops.irq.irq_enable;
-#else
-	return op;
+	if (entry + 6 + *(s32 *)(entry + sizeof(call_indirect)) ==
+	    (unsigned long)&pv_ops.irq.irq_enable)
+		return false;
 #endif
+	return true;
 }
 
-/* A CPU that starts calls these before it can handle a breakpoint */
-static bool is_before_idt(unsigned long func)
-{
-#ifdef CONFIG_X86_FRED
-	if (func == (unsigned long)cpu_init_fred_exceptions)
-		return true;
-#endif
-	return func == (unsigned long)load_current_idt;
-}
-
-/* Can the instruction at @entry be in a slot? Sets @is_short if a jump may be longer. */
+/* Can the instruction at @entry be in a slot? @is_short is set if a jump is, or may be, longer. */
 static bool can_displace(unsigned long entry, unsigned int class, bool *is_short)
 {
 	u8 code[KTRACE_SLOT_CODE];
@@ -159,7 +147,7 @@ static bool can_displace(unsigned long entry, unsigned int class, bool *is_short
  */
 bool __init arch_ktrace_can_displace(unsigned long func)
 {
-	unsigned long entry = ktrace_slot_entry(func);
+	unsigned long entry = ktrace_first_insn(func);
 	bool is_short;
 
 	return ktrace_is_endbr_free(func) || can_displace(entry, KTRACE_SITE_ANY, &is_short);
@@ -208,11 +196,10 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 		if (!ktrace_is_padding_free(func))
 			continue;
 		if (!ktrace_is_endbr_free(func) && !is_sealed(func, sealed, nr_sealed)) {
-			unsigned long entry = ktrace_slot_entry(func);
+			unsigned long entry = ktrace_first_insn(func);
 			bool is_short;
 
-			if (!can_displace(entry, class, &is_short) ||
-			    (is_short && is_before_idt(func)))
+			if (!can_displace(entry, class, &is_short))
 				continue;
 			nr_slots++;
 			nr_shorts += is_short;
@@ -229,15 +216,16 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 		return ret;
 
 	if (!mod)
-		pr_info("%u functions need a slot, %u of them a breakpoint\n", nr_slots, nr_shorts);
+		pr_info("%u functions need a slot, at most %u of them a breakpoint\n",
+			nr_slots, nr_shorts);
 
 	return traceable;
 }
 
 /**
- * arch_ktrace_free_init - free what functions have needed whose memory is freed
+ * arch_ktrace_free_init - forget the upgrades and table entries of functions in a range
  * @mod: the module, or NULL for the kernel
- * @start: address of the first; no task executes them any more
+ * @start: of the range; no task executes its functions any more
  * @end: behind the last
  *
  * Context: process context, may sleep; takes text_mutex.
@@ -245,7 +233,7 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 void arch_ktrace_free_init(struct module *mod, unsigned long start, unsigned long end)
 {
 	ktrace_forget_upgrades(start, end);
-	/* Nothing is loaded where the kernel's own have been */
+	/* The addresses of the kernel's init text are never used again: its entries may stay */
 	if (mod)
 		ktrace_remove_entries(start, end);
 }

@@ -54,7 +54,7 @@ static void publish_slots(void)
 		struct ktrace_slot *slot = new_slots.blocks[i].addr;
 
 		if (slot->form != KTRACE_SLOT_JUMP || !ktrace_uses_padding())
-			ktrace_set_entry_slot(ktrace_slot_entry(ktrace_slot_func(slot)), slot);
+			ktrace_set_entry_slot(ktrace_first_insn(ktrace_slot_func(slot)), slot);
 	}
 }
 
@@ -108,8 +108,9 @@ static void *new_pad(unsigned long func)
 	void *addr = (void *)func - KTRACE_FUNC_ALIGN;
 	u8 *code;
 
+	/* Slots first: a pad may jump to a new one */
 	if (new_pads.nr == ARRAY_SIZE(new_pads.blocks))
-		write_pads();
+		ktrace_write_code();
 
 	code = new_block(&new_pads, addr);
 	memcpy(code, addr, KTRACE_FUNC_ALIGN);
@@ -120,7 +121,7 @@ static void *new_pad(unsigned long func)
 /* Can the instructions that begin in the jump's place be displaced with the first? */
 static bool can_displace_several(const struct ktrace_site *site)
 {
-	/* What looks like a prefix may be another byte: a breakpoint does there, too */
+	/* Every byte, not only first bytes of instructions: a false match keeps the breakpoint */
 	for (unsigned int i = 1; i < ktrace_jump_len(); i++) {
 		if (ktrace_may_change(site->entry + i))
 			return false;
@@ -148,7 +149,7 @@ static int displace_insns(const struct ktrace_site *site, const u8 *insns, unsig
 /* Fill the code of @slot, which is to be at @at */
 static int displace(const struct ktrace_site *site, unsigned long at, struct ktrace_slot *slot)
 {
-	/* More does not fit into a slot, and may be behind the end of a module */
+	/* Only what can fit into a slot: the bytes behind may be unmapped */
 	const unsigned int max_len = sizeof(slot->code) - JMP32_INSN_SIZE;
 	u8 insns[KTRACE_RELOC_CODE(JMP32_INSN_SIZE)] = { };
 	unsigned int jump_len = ktrace_jump_len();
@@ -218,13 +219,13 @@ static void add_slot_pad(unsigned long func, struct ktrace_slot *slot)
  * @site: the function, for which this was not done yet
  * @callee: what its call calls
  *
- * Return: 0, or -EINVAL, which is a bug.
+ * Return: 0, or -EINVAL after a WARN().
  */
 int ktrace_add_code(const struct ktrace_site *site, unsigned long callee)
 {
 	struct ktrace_slot *slot;
 
-	if (site->len) {
+	if (site->kind == KTRACE_KIND_PADDING) {
 		ktrace_make_pad(new_pad(site->func), site->func, callee);
 		return 0;
 	}

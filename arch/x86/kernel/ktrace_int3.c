@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ktrace: functions whose entry is too short for a jump.
+ * ktrace: functions whose first instruction is shorter than the jump.
  *
  * Where the first instruction is shorter than the jump, a breakpoint is put in its place, for
  * good or until a jump can be (ktrace_upgrade.c). The handler goes on in the slot of the
@@ -31,7 +31,6 @@
 #include <asm/text-patching.h>
 
 #include "ktrace_int3.h"
-#include "ktrace_site.h"
 #include "ktrace_slot.h"
 
 /* Text of the kernel and of modules, and slots, have addresses that fit when extended */
@@ -86,14 +85,17 @@ static __always_inline bool leave_slot(struct pt_regs *regs)
 	    regs->ip - INT3_INSN_SIZE != (unsigned long)ktrace_second_insn(slot))
 		return false;
 
-	int3_emulate_jmp(regs, __ktrace_slot_entry(ktrace_slot_func(slot)) + slot->first_len);
+	int3_emulate_jmp(regs, ktrace_first_insn(ktrace_slot_func(slot)) + slot->first_len);
 
 	return true;
 }
 
 /**
- * ktrace_int3_handler - go on where a traced function calls its tracers
+ * ktrace_int3_handler - emulate a breakpoint of ktrace
  * @regs: registers at a breakpoint
+ *
+ * At the entry of a function, goes on at the call in its slot; in a slot that was split, in the
+ * function.
  *
  * Context: exc_int3(); calls nothing.
  *
@@ -106,7 +108,7 @@ noinstr bool ktrace_int3_handler(struct pt_regs *regs)
 	if (user_mode(regs))
 		return false;
 
-	/* The slot is written before the first breakpoint, and the table after the slot */
+	/* Written in this order: the slot, the table, the breakpoint. So the slot is found. */
 	slot = entry_slot(find_entry(READ_ONCE(entry_table), regs->ip - INT3_INSN_SIZE));
 	if (!slot)
 		return leave_slot(regs);
@@ -121,7 +123,7 @@ noinstr bool ktrace_int3_handler(struct pt_regs *regs)
 /* Interrupts are disabled, or text_mutex is held */
 static struct entry *find_near_last(unsigned long addr)
 {
-	/* Who goes through all functions asks for the next one, others for the same again */
+	/* Updates visit functions in order, and ask twice for each */
 	static unsigned int last;
 	struct entry_table *table = READ_ONCE(entry_table);
 	unsigned int i = READ_ONCE(last);

@@ -6,7 +6,7 @@
  *
  *  1. The code of each function is compared with its record. Functions that were never
  *     traced get the code in their padding, and a slot. Nobody executes these yet, so that
- *     they are written without breakpoints, and before any function is traced.
+ *     they are written without breakpoints, before pass 3 patches the entry of any of them.
  *  2. Slots that were used before, and call something else now, are changed, if there are
  *     any.
  *  3. The entries of functions are patched, and calls in padding that were used before.
@@ -35,7 +35,7 @@
 
 /* The kernel's text can be patched */
 static bool ktrace_started __ro_after_init;
-/* Something is to be patched then */
+/* A tracer was registered before ktrace_started: allocate slots then */
 static bool ktrace_wanted;
 
 /**
@@ -55,7 +55,7 @@ int __init arch_ktrace_start(void)
 	 * indirect_target_selection=stuff was parsed when the traceable functions were selected.
 	 */
 	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) && !ktrace_call_depth_tracking) {
-		pr_warn("call depth tracking was enabled too late: no function can be traced\n");
+		pr_warn("call depth tracking, not by a known option: no function can be traced\n");
 		return -EBUSY;
 	}
 
@@ -162,14 +162,15 @@ static void update_slot(struct dyn_ftrace *rec, int enable)
 
 static void trace(const struct ktrace_site *site)
 {
-	smp_text_poke_batch_add((void *)site->entry, site->patch, site->len, NULL);
+	smp_text_poke_batch_add((void *)site->entry, site->patch, site->patch_len, NULL);
 	ktrace_upgrade_later(site);
 }
 
 static void untrace(const struct ktrace_site *site)
 {
 	ktrace_no_upgrade(site);
-	smp_text_poke_batch_add((void *)site->entry, site->original, site->len, site->emulate);
+	smp_text_poke_batch_add((void *)site->entry, site->original, site->patch_len,
+				site->emulate);
 }
 
 /* Pass 3 */
@@ -271,14 +272,15 @@ int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned 
  * Context: process context, may sleep; takes text_mutex.
  *
  * Return: the address behind what ktrace changes in the function, or of the instruction in
- * its slot; as an error -EOPNOTSUPP if functions cannot be traced, -ENOMEM if there is no
- * memory for slots, -EBUSY if something else has changed the function.
+ * its slot; as an error -EOPNOTSUPP if functions cannot be traced, or ftrace is dead (unless it
+ * dies just now), -ENOMEM if there is no memory for slots, -EBUSY if something else has changed
+ * the function.
  */
 unsigned long ktrace_resume(unsigned long func)
 {
 	struct ktrace_site site;
 
-	if (!ktrace_started)
+	if (!ktrace_started || ktrace_is_dead())
 		return -EOPNOTSUPP;
 	if (ktrace_alloc_slots())
 		return -ENOMEM;
@@ -287,7 +289,7 @@ unsigned long ktrace_resume(unsigned long func)
 
 	ktrace_get_site(func, &site);
 	if (!site.call) {
-		/* ftrace_replace_code() puts in what is called when it is used */
+		/* It calls ftrace_stub() until a tracer is enabled */
 		if (!ktrace_is_site_right(&site, 0) ||
 		    ktrace_add_code(&site, (unsigned long)ftrace_stub))
 			return -EBUSY;

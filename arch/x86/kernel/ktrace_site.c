@@ -3,7 +3,7 @@
  * ktrace: what the code of a function is when it is traced, and when it is not.
  *
  * It is read from the code: from the padding, which does not change once it is written, but
- * for the operands of its call and its jump, and from the slot. If the padding is not used,
+ * for the target of its call, and from the slot. If the padding is not used,
  * ktrace_int3.c knows the slot. Whether a function has a breakpoint or a jump, if it can have
  * both, is in the state of its slot. Probes ask this, from any context.
  */
@@ -43,10 +43,29 @@ static int __init set_padding_taken(char *str)
 }
 early_param("ktrace_no_padding", set_padding_taken);
 
-/* Call depth tracking is chosen later than the functions that can be traced */
-static int __init set_padding_taken_by_thunks(char *str)
+/*
+ * Is one of the values of an option "stuff"? @option: with "=". Looks at the whole command line,
+ * since bugs.c has cut the value that an early_param() gets at its commas. A later value may
+ * disable it again: then the padding is not used without need.
+ */
+static bool __init asks_for_stuffing(const char *option)
 {
-	if (IS_ENABLED(CONFIG_MITIGATION_CALL_DEPTH_TRACKING) && str && strstr(str, "stuff")) {
+	const char *value = boot_command_line;
+
+	while ((value = strstr(value, option))) {
+		value += strlen(option);
+		if (strnstr(value, "stuff", strcspn(value, " ")))
+			return true;
+	}
+
+	return false;
+}
+
+/* Call depth tracking is chosen later than the functions that can be traced */
+static int __init set_padding_taken_by_thunks(char *value)
+{
+	if (IS_ENABLED(CONFIG_MITIGATION_CALL_DEPTH_TRACKING) &&
+	    ((value && strstr(value, "stuff")) || asks_for_stuffing("retbleed="))) {
 		ktrace_padding_taken = true;
 		ktrace_call_depth_tracking = true;
 	}
@@ -55,9 +74,10 @@ static int __init set_padding_taken_by_thunks(char *str)
 }
 early_param("retbleed", set_padding_taken_by_thunks);
 
-static int __init set_padding_taken_by_its(char *str)
+/* early_param() makes a symbol of the name of the function: the second one needs another */
+static int __init set_padding_taken_by_its(char *value)
 {
-	return set_padding_taken_by_thunks(str);
+	return set_padding_taken_by_thunks(value);
 }
 early_param("indirect_target_selection", set_padding_taken_by_its);
 
@@ -186,24 +206,13 @@ static u32 untraced_endbr(unsigned long func)
 
 /* Functions with a slot */
 
-/**
- * ktrace_slot_entry - where a function is patched that has, or needs, a slot
- * @func: address of the function
- *
- * Return: the address of its first instruction, behind an ENDBR.
- */
-unsigned long ktrace_slot_entry(unsigned long func)
-{
-	return __ktrace_slot_entry(func);
-}
-
 static struct ktrace_slot *find_slot(unsigned long func)
 {
 	struct ktrace_slot_pad *pad = ktrace_slot_pad_of(func);
 	struct ktrace_slot *slot;
 
 	slot = (void *)func + pad->disp - offsetof(struct ktrace_slot, call);
-	/* It may be a byte of a call */
+	/* If the padding has a call, its displacement may look like a jump */
 	if (ktrace_slot_at((unsigned long)slot) != slot || ktrace_slot_func(slot) != func)
 		return NULL;
 
@@ -216,7 +225,7 @@ static __always_inline struct ktrace_slot *slot_of(unsigned long func)
 	u8 jmp;
 
 	if (!ktrace_uses_padding())
-		return ktrace_entry_slot(ktrace_slot_entry(func));
+		return ktrace_entry_slot(ktrace_first_insn(func));
 
 	jmp = ktrace_slot_pad_of(func)->jmp;
 
@@ -231,7 +240,8 @@ static void get_pad_site(struct ktrace_site *site)
 	u32 endbr = untraced_endbr(site->func);
 
 	site->entry = site->func;
-	site->len = endbr ? JMP8_INSN_SIZE : 0;
+	site->kind = endbr ? KTRACE_KIND_PADDING : KTRACE_KIND_DAMAGED;
+	site->patch_len = JMP8_INSN_SIZE;
 	memcpy(site->patch, traced_jmp, sizeof(traced_jmp));
 	memcpy(site->original, &endbr, sizeof(endbr));
 	memcpy(site->emulate, skip_jmp, sizeof(skip_jmp));
@@ -259,25 +269,28 @@ static void make_jump_to_slot(struct ktrace_site *site)
  */
 void ktrace_make_jump(struct ktrace_site *site)
 {
-	site->len = ktrace_jump_len();
+	site->patch_len = ktrace_jump_len();
 	if (ktrace_uses_padding())
 		make_jump_to_padding(site);
 	else
 		make_jump_to_slot(site);
-	/* The displaced instruction cannot be emulated: it is traced for the last time */
+	/*
+	 * The displaced instruction cannot be emulated: while it is put back, CPUs that meet the
+	 * breakpoint still go to the slot.
+	 */
 	memcpy(site->emulate, site->patch, sizeof(site->emulate));
 }
 
 static void make_breakpoint(struct ktrace_site *site)
 {
-	site->len = INT3_INSN_SIZE;
+	site->patch_len = INT3_INSN_SIZE;
 	site->patch[0] = INT3_INSN_OPCODE;
 	site->emulate[0] = INT3_INSN_OPCODE;
 }
 
 static bool has_jump(const struct ktrace_site *site)
 {
-	/* Others may put a breakpoint at the entry: do not look there */
+	/* Decide by the slot: a debugger may have put a breakpoint at the entry */
 	if (site->slot->form == KTRACE_SLOT_SEVERAL)
 		return *ktrace_slot_state(site->slot) == KTRACE_UPGRADED;
 
@@ -286,6 +299,7 @@ static bool has_jump(const struct ktrace_site *site)
 
 static void get_slot_site(struct ktrace_site *site)
 {
+	site->kind = KTRACE_KIND_SLOT;
 	site->call = &site->slot->call;
 	memcpy(site->original, site->slot->replaced, sizeof(site->original));
 	if (has_jump(site))
@@ -300,8 +314,8 @@ static void get_slot_site(struct ktrace_site *site)
  * @site: is filled
  *
  * Context: any in which the function cannot go away: its module is pinned, or preemption
- * is disabled. Only with text_mutex held is the answer right for a function that has never
- * been traced, and @site->len right for one that can have a breakpoint or a jump.
+ * is disabled. Without text_mutex, a function that was never traced may get its code meanwhile,
+ * and @site->patch_len may be stale for a function that can have a breakpoint or a jump.
  */
 void ktrace_get_site(unsigned long func, struct ktrace_site *site)
 {
@@ -310,14 +324,14 @@ void ktrace_get_site(unsigned long func, struct ktrace_site *site)
 	site->func = func;
 	site->call = has_call(pad) ? &pad->call : NULL;
 	site->slot = site->call ? NULL : slot_of(func);
-	site->len = 0;
+	site->kind = KTRACE_KIND_NO_SLOT;
 
 	if (site->call || (!site->slot && is_endbr_free(func))) {
 		get_pad_site(site);
 		return;
 	}
 
-	site->entry = ktrace_slot_entry(func);
+	site->entry = ktrace_first_insn(func);
 	if (site->slot)
 		get_slot_site(site);
 }
@@ -346,17 +360,17 @@ unsigned long ktrace_site_callee(const struct ktrace_site *site)
  */
 bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
 {
-	/* Its first instruction is about to be displaced, or its padding to be written */
+	/* Never traced: there must be no foreign breakpoint, and the padding must be free */
 	if (!site->call)
 		return !callee && *(u8 *)site->entry != INT3_INSN_OPCODE &&
 		       ktrace_is_padding_free(site->func);
 
-	if (!site->len)
+	if (site->kind == KTRACE_KIND_DAMAGED)
 		return false;
 	if (!callee)
-		return has_code(site->entry, site->original, site->len);
+		return has_code(site->entry, site->original, site->patch_len);
 
-	return has_code(site->entry, site->patch, site->len) &&
+	return has_code(site->entry, site->patch, site->patch_len) &&
 	       ktrace_site_callee(site) == callee;
 }
 
@@ -366,7 +380,7 @@ bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
  *
  * Context: text_mutex held.
  *
- * Return: the address. If the function was never traced, there is no call, or no address: 0.
+ * Return: the address; 0 if the function was never traced and would be called from a slot.
  */
 unsigned long ktrace_call_address(unsigned long func)
 {
@@ -407,7 +421,7 @@ void ktrace_untraced_code(unsigned long addr, u8 *buf)
 
 	/* A function, or what follows its ENDBR, or one of the next instructions */
 	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), &site);
-	if (!site.call)
+	if (!site.call || site.kind == KTRACE_KIND_DAMAGED)
 		return;
 
 	offset = addr - site.entry;

@@ -38,7 +38,7 @@ static inline void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func,
 	pad->jmp[1] = ENDBR_INSN_SIZE;
 }
 
-/* May the padding of functions not be written to? All functions have a slot then. */
+/* The padding of functions must not be used: all functions have a slot */
 extern bool ktrace_padding_taken;
 
 static inline bool ktrace_uses_padding(void)
@@ -55,17 +55,25 @@ static inline unsigned int ktrace_jump_len(void)
 /* What is changed at the entry of a function */
 #define KTRACE_PATCH_MAX	JMP32_INSN_SIZE
 
+/* Where the call of the tracers of a function is, or is to be */
+enum ktrace_site_kind {
+	KTRACE_KIND_PADDING,	/* in its padding; it needs no slot */
+	KTRACE_KIND_SLOT,
+	KTRACE_KIND_NO_SLOT,	/* it needs a slot, and has none: it was never traced */
+	KTRACE_KIND_DAMAGED,	/* something else has changed its code */
+};
+
 /**
  * struct ktrace_site - what is changed in the code of a function
  * @func: address of the function
  * @entry: where it is patched: @func, or behind its ENDBR
  * @call: the call of its tracers, in the padding or in its slot; NULL if it was never traced
  * @slot: NULL if it has none
- * @len: how many bytes are patched, as the code is now; 0 if that is not known, since the
- *	function needs a slot and has none, or its code is damaged
+ * @kind: what follows is set for KTRACE_KIND_PADDING and KTRACE_KIND_SLOT only
+ * @patch_len: how many bytes are patched, as the code is now
  * @patch: what is at @entry when the function is traced
- * @original: what is there when it is not; not only the first @len bytes, if there are more
- *	that ktrace may change
+ * @original: what is there when it is not; not only the first @patch_len bytes, if there are
+ *	more that ktrace may change
  * @emulate: what a CPU does that gets there while one is replaced by the other
  */
 struct ktrace_site {
@@ -73,7 +81,8 @@ struct ktrace_site {
 	unsigned long		entry;
 	u8			*call;
 	struct ktrace_slot	*slot;
-	u8			len;
+	enum ktrace_site_kind	kind;
+	u8			patch_len;
 	u8			patch[KTRACE_PATCH_MAX];
 	u8			original[KTRACE_PATCH_MAX];
 	u8			emulate[KTRACE_PATCH_MAX];
@@ -89,19 +98,12 @@ unsigned long ktrace_site_callee(const struct ktrace_site *site);
 static inline bool ktrace_slot_executes_several(const struct ktrace_site *site)
 {
 	return site->slot && site->slot->form == KTRACE_SLOT_SEVERAL &&
-	       *ktrace_slot_state(site->slot) < KTRACE_SPLIT;
-}
-
-/* Where a function is patched that has, or needs, a slot: its first instruction, behind ENDBR */
-static __always_inline unsigned long __ktrace_slot_entry(unsigned long func)
-{
-	return __is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
+	       *ktrace_slot_state(site->slot) != KTRACE_SPLIT;
 }
 
 bool ktrace_must_keep_endbr(void);
 bool ktrace_is_endbr_free(unsigned long func);
 bool ktrace_is_padding_free(unsigned long func);
 bool ktrace_is_in_padding(unsigned long func, unsigned long ip);
-unsigned long ktrace_slot_entry(unsigned long func);
 
 #endif /* _ARCH_X86_KERNEL_KTRACE_SITE_H */

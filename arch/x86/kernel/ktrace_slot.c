@@ -8,8 +8,8 @@
  *		jmp	the next one of the function
  *
  * The kernel, and each module, has an area with a slot for each function that needs one. The
- * areas are allocated before the first tracer starts: nothing that patches code can
- * lack memory. A slot is given to a function when it is traced for the first time, and
+ * areas are allocated before the first tracer starts, so that ftrace_replace_code() never
+ * allocates. A slot is given to a function when it is traced for the first time, and
  * stays with it, because a task may be preempted in it, or sleep in a direct call that returns
  * to it. The slots of a module are freed with its code: a task in one of them is in the module.
  *
@@ -363,8 +363,8 @@ noinstr const struct ktrace_slot *__ktrace_slot_at(unsigned long ip)
  * ktrace_slot_at - the slot in which an address is
  * @ip: any address
  *
- * Context: any, NMI included. The slot of a module is there as long as preemption is
- * disabled, or the module is pinned.
+ * Context: any, NMI included. The slot of a module stays until a grace period of RCU has passed,
+ * or the module is no longer pinned.
  *
  * Return: the slot, NULL if there is none that a function has.
  */

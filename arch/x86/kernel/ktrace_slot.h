@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+#include <asm/ibt.h>
 #include <asm/text-patching.h>
 
 #include "ktrace_reloc.h"
@@ -32,11 +33,9 @@ enum ktrace_slot_state {
 	KTRACE_UPGRADED,	/* it has a jump */
 	/*
 	 * The function keeps its breakpoint whenever it is traced. After its first instruction,
-	 * the slot leads back to the function:
+	 * the slot leads back to the function, through a breakpoint.
 	 */
-	KTRACE_SPLIT,		/* through a breakpoint */
-	KTRACE_SPLIT_WAITING,	/* ... that was there before the grace period began */
-	KTRACE_SPLIT_JUMP,	/* through a jump */
+	KTRACE_SPLIT,
 };
 
 struct ktrace_slot {
@@ -72,6 +71,12 @@ u8 *ktrace_slot_state(const struct ktrace_slot *slot);
 static __always_inline unsigned long ktrace_slot_func(const struct ktrace_slot *slot)
 {
 	return (unsigned long)slot->code + slot->distance;
+}
+
+/* The first instruction of a function, behind an ENDBR: it is displaced into the slot */
+static __always_inline unsigned long ktrace_first_insn(unsigned long func)
+{
+	return __is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
 }
 
 /* Where the second instruction is in a slot that has several */

@@ -70,12 +70,12 @@ static bool is_jcc(struct insn *insn)
  */
 static unsigned long displaced_ip(const struct ktrace_slot *slot, unsigned int offset)
 {
-	unsigned long entry = ktrace_slot_entry(ktrace_slot_func(slot));
+	unsigned long entry = ktrace_first_insn(ktrace_slot_func(slot));
 	u8 code[KTRACE_RELOC_CODE(KTRACE_RELOC_MIN_MAX)] = { };
 	unsigned int old = 0, new = 0;
 	struct insn insn;
 
-	/* Those with another one behind them are in these bytes as a whole */
+	/* Only the last displaced instruction can end behind these bytes */
 	memcpy(code, slot->replaced, sizeof(slot->replaced));
 	while (new < offset && old < sizeof(slot->replaced)) {
 		if (insn_decode(&insn, code + old, MAX_INSN_SIZE, INSN_MODE_64))
@@ -88,10 +88,10 @@ static unsigned long displaced_ip(const struct ktrace_slot *slot, unsigned int o
 }
 
 /**
- * ktrace_unwind_ip - where in the kernel the stack is what it is in a slot
+ * ktrace_unwind_ip - an address with the same unwind information as one in a slot
  * @ip: any address
  *
- * Context: any with preemption disabled, NMI included.
+ * Context: any in which the slot cannot go away, see ktrace_slot_at(); NMI included.
  *
  * Return: an address that the unwinder knows, 0 if @ip is not in a slot.
  */
@@ -106,6 +106,11 @@ unsigned long ktrace_unwind_ip(unsigned long ip)
 	/* The first instruction of the function is not executed yet */
 	if (ip <= (unsigned long)slot->code)
 		return ktrace_slot_func(slot);
+
+	/* The breakpoint of a slot that was split: on to the function */
+	if (slot->form == KTRACE_SLOT_SEVERAL && *(u8 *)(ip - 1) == INT3_INSN_OPCODE &&
+	    ip - 1 == (unsigned long)ktrace_second_insn(slot))
+		return ktrace_first_insn(ktrace_slot_func(slot)) + slot->first_len;
 
 	/* Out of the slot, or the second half of a call */
 	if (*(u8 *)ip == JMP32_INSN_OPCODE)

@@ -14,7 +14,7 @@
  *	func+1	mov	%rdi,%rbx	mov	%rdi,%rbx
  *	func+4	...
  *
- * In these three states the slot is the same: a task may be in it for any time.
+ * The code of the slot is the same in all three states, since a task may be in it for any time.
  *
  * A kprobe of an instruction behind the first would not be hit in the slot. The function is
  * traced by a breakpoint again, and for ever, and the slot is split: a breakpoint in place of
@@ -23,11 +23,10 @@
  * that Tasks RCU does not wait for: a task that sleeps in a direct call and returns to the
  * slot, and a task in a direct call that calls the slot (ktrace_resume()). After a grace period
  * of Tasks RCU no task is in the rest of the slot: an optimized kprobe may overwrite the
- * instructions in the function, since kprobes waits for such a grace period, and the worker
- * replaces the breakpoint in the slot by a jump:
+ * instructions in the function, since kprobes waits for such a grace period.
  *
- *	slot+9	push	%rbx		push	%rbx		push	%rbx
- *	slot+10	mov	%rdi,%rbx	int3			jmp	func+1
+ *	slot+9	push	%rbx		push	%rbx
+ *	slot+10	mov	%rdi,%rbx	int3
  *	slot+13	jmp	func+4		...
  *
  * If the kprobe comes before the slot, only the first instruction is displaced.
@@ -57,7 +56,7 @@ static bool has_breakpoint(const struct ktrace_site *site)
 	       !memcmp((void *)site->entry + 1, site->original + 1, ktrace_jump_len() - 1);
 }
 
-static void make_jump_at_entry(struct ktrace_slot *slot)
+static void make_jump(struct ktrace_slot *slot)
 {
 	struct ktrace_site site;
 
@@ -68,17 +67,7 @@ static void make_jump_at_entry(struct ktrace_slot *slot)
 
 	*ktrace_slot_state(slot) = KTRACE_UPGRADED;
 	ktrace_make_jump(&site);
-	smp_text_poke_batch_add((void *)site.entry, site.patch, site.len, NULL);
-}
-
-static void make_jump_in_slot(struct ktrace_slot *slot)
-{
-	unsigned long to = ktrace_slot_entry(ktrace_slot_func(slot)) + slot->first_len;
-	void *from = (void *)ktrace_second_insn(slot);
-
-	*ktrace_slot_state(slot) = KTRACE_SPLIT_JUMP;
-	smp_text_poke_batch_add(from, text_gen_insn(JMP32_INSN_OPCODE, from, (void *)to),
-				JMP32_INSN_SIZE, NULL);
+	smp_text_poke_batch_add((void *)site.entry, site.patch, site.patch_len, NULL);
 }
 
 static void start_waiting(void)
@@ -93,12 +82,10 @@ static void start_waiting(void)
 
 		if (*state == KTRACE_FRESH)
 			*state = KTRACE_WAITING;
-		else if (*state == KTRACE_SPLIT)
-			*state = KTRACE_SPLIT_WAITING;
 	}
 }
 
-/* After the grace period, no task is behind the breakpoint of a function or slot that waits */
+/* After the grace period, no task is behind the breakpoint of a function that waits */
 static void make_jumps(void)
 {
 	struct ktrace_slot *slot;
@@ -111,12 +98,8 @@ static void make_jumps(void)
 		return;
 
 	while ((slot = ktrace_next_entry_slot(&pos))) {
-		u8 state = *ktrace_slot_state(slot);
-
-		if (state == KTRACE_WAITING)
-			make_jump_at_entry(slot);
-		else if (state == KTRACE_SPLIT_WAITING)
-			make_jump_in_slot(slot);
+		if (*ktrace_slot_state(slot) == KTRACE_WAITING)
+			make_jump(slot);
 	}
 	smp_text_poke_batch_finish();
 }
@@ -124,34 +107,29 @@ static void make_jumps(void)
 static void ktrace_upgrade_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(upgrade_work, ktrace_upgrade_work);
 
-/* For all that is enabled in a while, wait once */
+/* Collect functions for so long, then wait once for all */
 #define UPGRADE_DELAY	(HZ / 10)
 
 static void ktrace_upgrade_work(struct work_struct *work)
 {
 	start_waiting();
 
-	/* The idle tasks, and the others */
+	/* For CPUs that are idle, and for tasks that were preempted */
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
 
 	make_jumps();
 }
 
-static void set_state_and_queue(const struct ktrace_site *site, enum ktrace_slot_state state)
-{
-	lockdep_assert_held(&text_mutex);
-
-	*ktrace_slot_state(site->slot) = state;
-	/* One work item handles all functions of an update: queue it for the first only */
-	if (!delayed_work_pending(&upgrade_work))
-		queue_delayed_work(system_dfl_long_wq, &upgrade_work, UPGRADE_DELAY);
-}
-
 /* See ktrace_upgrade_later() */
 void __ktrace_upgrade_later(const struct ktrace_site *site)
 {
-	set_state_and_queue(site, KTRACE_FRESH);
+	lockdep_assert_held(&text_mutex);
+
+	*ktrace_slot_state(site->slot) = KTRACE_FRESH;
+	/* One work item handles all functions of an update: queue it for the first only */
+	if (!delayed_work_pending(&upgrade_work))
+		queue_delayed_work(system_dfl_long_wq, &upgrade_work, UPGRADE_DELAY);
 }
 
 void __ktrace_no_upgrade(const struct ktrace_site *site)
@@ -192,13 +170,14 @@ static void make_breakpoint_at_entry(const struct ktrace_site *site)
 
 	memcpy(breakpoint, site->original, sizeof(breakpoint));
 	breakpoint[0] = INT3_INSN_OPCODE;
-	smp_text_poke_single((void *)site->entry, breakpoint, site->len, site->emulate);
+	smp_text_poke_single((void *)site->entry, breakpoint, site->patch_len,
+			     site->emulate);
 }
 
 static int split_slot(const struct ktrace_site *site)
 {
 	static const u8 breakpoint = INT3_INSN_OPCODE;
-	bool has_jump = site->len != INT3_INSN_SIZE;
+	bool has_jump = site->patch_len != INT3_INSN_SIZE;
 
 	/* Something else may have put a breakpoint there */
 	if (has_jump && *(u8 *)site->entry != site->patch[0])
@@ -206,7 +185,7 @@ static int split_slot(const struct ktrace_site *site)
 
 	if (has_jump)
 		make_breakpoint_at_entry(site);
-	set_state_and_queue(site, KTRACE_SPLIT);
+	*ktrace_slot_state(site->slot) = KTRACE_SPLIT;
 	smp_text_poke_single((void *)ktrace_second_insn(site->slot), &breakpoint,
 			     sizeof(breakpoint), NULL);
 

@@ -6,7 +6,8 @@
  * set_ftrace_filter takes. A function outside the set keeps its record with all counts, and
  * its code is not patched (ktrace_allows()). If the set is empty, all functions are allowed.
  *
- * The set is changed under ftrace_lock.
+ * Writers change the set under its regex_lock and ftrace_lock. When functions of a module go, they
+ * are removed from it under the regex_lock alone (ktrace_visit_set()).
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
@@ -27,7 +28,10 @@ static struct ftrace_ops ktrace_ops = {
 	.flags	= FTRACE_OPS_FL_STUB,
 };
 
-/* False: the set is empty. True: it may have become empty since, as a module has gone. */
+/*
+ * False: the set is empty, and all functions are allowed. If all functions of the set were in a
+ * module that is unloaded, it stays true, and no function is allowed.
+ */
 bool ktrace_has_set;
 
 /**
@@ -99,7 +103,7 @@ static struct ftrace_iterator *iter_of(struct file *file)
 	return file->private_data;
 }
 
-/* set_ftrace_filter says that all functions are enabled if it is empty */
+/* Show nothing for an empty set: seq_read() would show "#### all functions enabled ####" */
 static ssize_t ktrace_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	if (ftrace_hash_empty(iter_of(file)->hash))
@@ -110,34 +114,42 @@ static ssize_t ktrace_read(struct file *file, char __user *ubuf, size_t cnt, lof
 
 /* Why a name has not matched */
 enum {
+	ERR_NO_MATCH,
 	ERR_NO_SYMBOL,
-	ERR_INSN_FIXED,
+	ERR_CODE_FIXED,
 	ERR_NOTRACE,
 };
 
 static const char * const errors[] = {
+	[ERR_NO_MATCH]		= "No function that can be traced matches",
 	[ERR_NO_SYMBOL]		= "No such function",
-	[ERR_INSN_FIXED]	= "The first instruction of the function cannot be moved",
+	[ERR_CODE_FIXED]	= "The start of the function cannot be changed on this machine",
 	[ERR_NOTRACE]		= "The function must not be traced",
 };
 
-static int why_not(const char *name)
+/* @word: a name, or a pattern, a command, or "!" and a name */
+static int why_not(const char *word)
 {
-	unsigned long func = kallsyms_lookup_name(name);
+	unsigned long func;
 
-	/* For the module */
+	if (strpbrk(word, "*?[!:"))
+		return ERR_NO_MATCH;
+
+	func = kallsyms_lookup_name(word);
+
+	/* Keep the module, whose table ktrace_site_class() reads */
 	guard(preempt)();
 
 	if (!func || !kernel_text_address(func))
 		return ERR_NO_SYMBOL;
 
-	return ktrace_site_class(func) < 0 ? ERR_NOTRACE : ERR_INSN_FIXED;
+	return ktrace_site_class(func) < 0 ? ERR_NOTRACE : ERR_CODE_FIXED;
 }
 
 /* The parsers of open files */
 static DEFINE_MUTEX(ktrace_parser_lock);
 
-/* A word that is wrong undoes all that is written until the file is closed */
+/* After a wrong word, nothing that is written until the file is closed takes effect */
 static int process_word(struct ftrace_iterator *iter)
 {
 	char *word __free(kfree) = NULL;

@@ -48,7 +48,7 @@ static struct table kernel_table __ro_after_init;
 #define NR_BOOT_RECORDS		(PAGE_SIZE / sizeof(struct dyn_ftrace))
 /* The function of the last of these */
 static unsigned long last_boot_record __ro_after_init;
-/* All others are made, too. Under ftrace_lock. */
+/* All other records are made, too. Under ftrace_lock. */
 static bool all_made;
 
 static unsigned long site_target(const s32 *site)
@@ -66,7 +66,7 @@ static unsigned int site_class(const s32 *site)
 	return site_target(site) & KTRACE_SITE_CLASS;
 }
 
-/* In the kernel, whose init code may have been freed */
+/* For the table of the kernel. False for init code that was freed. */
 static bool is_traceable(const s32 *site)
 {
 	return site_target(site) & KTRACE_SITE_TRACEABLE && core_kernel_text(site_function(site));
@@ -137,8 +137,8 @@ static int site_bits(unsigned long func)
  *
  * Context: any, after ftrace_init().
  *
- * Return: KTRACE_SITE_*, or -ENOENT if the function is notrace, in a file that is not
- * traced, or written in assembly.
+ * Return: KTRACE_SITE_*, or -ENOENT if the function is notrace, in a file that is not traced, or
+ * written in assembly, or is traced only on request and was not requested.
  */
 int ktrace_site_class(unsigned long func)
 {
@@ -288,7 +288,7 @@ int ktrace_add_text(struct module *mod, s32 *sites, unsigned int *nr_sites)
 	if (!nr)
 		return 0;
 
-	/* Whether functions can be traced or not, ktrace_site_class() needs it */
+	/* ktrace_site_class() needs a sorted table even if ftrace is dead */
 	sort(sites, nr, sizeof(*sites), cmp_sites, swap_sites);
 	if (ftrace_is_dead())
 		return 0;
@@ -372,7 +372,7 @@ static int make_records(void)
 /**
  * ktrace_make_records - make the records of all functions of the kernel, unless this was done
  *
- * Who goes through the records, or counts them, calls this before.
+ * Call this before iterating over the records, or counting them.
  *
  * Context: process context, may sleep; takes ftrace_lock.
  *
