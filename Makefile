@@ -30,6 +30,7 @@ help:
 #:               (QUICK=1: only the cost of a call; T=gtsc: only the cost of trace
 #:               channels; T=record: only the cost of an event in the ring buffer and
 #:               of its writers; T=stat: only that of function_tracers_stat;
+#:               T=size: only the size of the kernel;
 #:               T=native: only the trampolines and the ring buffer, in nanoseconds on
 #:               this processor)
 #:
@@ -66,8 +67,8 @@ help:
 #:   DEBIAN_MIRROR=url  Debian's archive, for packages that are fetched and not installed
 #:                      (default: the one in apt's package sources)
 #:   STOCK=1            use the stock kernel
-#:   ARCH=mips          MIPS, on an emulated Malta board: run, guest, shell,
-#:                      kselftest and bench (BITS=32 or 64; R6=1: MIPS release 6)
+#:   ARCH=mips          MIPS, on an emulated Malta board: run, guest, shell, kselftest,
+#:                      stress and bench (BITS=32 or 64; R6=1: MIPS release 6)
 #:   ARCH=arm64         arm64, on QEMU's board virt: run, guest, shell, kselftest, bench,
 #:                      stress and deb (without CONFIG=, of the kernel's defconfig)
 #:   ARCH=riscv         riscv, on the same board, with BASE=7.3: run, guest, shell, kselftest,

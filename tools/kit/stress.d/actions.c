@@ -528,7 +528,7 @@ static int act_work(struct worker *w, struct rng *rng)
 
 #define ERRORS(...) ((const int []){ __VA_ARGS__, 0 })
 
-/* The last of ERRORS(), from what the kernels of the guests have on x86_64 only */
+/* At the end of ERRORS(), from what the kernels and machines of the guests have on x86_64 only */
 #ifdef __x86_64__
 #define IF_MISSING(error)	0
 #else
@@ -551,21 +551,23 @@ const struct kind kinds[] = {
 	{ "fprobe", ACTOR, 8, act_fprobe, ERRORS(ENOENT, EBUSY, EINVAL, ENODEV) },
 	{ "perf", ACTOR, 1, act_perf, ERRORS(EINVAL, ENODEV, EBUSY) },
 	/* EOPNOTSUPP: the kernel has no fprobe, as Linux 6.12 on arm64 */
-	{ "bpf-multi", ACTOR, 6, act_bpf_multi, ERRORS(ESRCH, EINVAL, ENOENT, IF_MISSING(EOPNOTSUPP)) },
+	{ "bpf-multi", ACTOR, 6, act_bpf_multi,
+	  ERRORS(ESRCH, EINVAL, ENOENT, IF_MISSING(EOPNOTSUPP), IF_MISSING(ENOSYS)) },
 	/* EINVAL: a module has a direct call of the function; EBUSY on Linux 6.12 */
-	{ "bpf-fentry", ACTOR, 6, act_bpf_fentry, ERRORS(ENOENT, EBUSY, EINVAL) },
+	{ "bpf-fentry", ACTOR, 6, act_bpf_fentry,
+	  ERRORS(ENOENT, EBUSY, EINVAL, IF_MISSING(ENOSYS)) },
 	/*
 	 * EAGAIN: a link for exits with a function that is live patched, on the stock kernel, too;
 	 * EOPNOTSUPP: only x86 has such links
 	 */
 	{ "bpf-fentry-multi", ACTOR, 4, act_bpf_fentry_multi,
-	  ERRORS(EINVAL, EBUSY, EAGAIN, IF_MISSING(EOPNOTSUPP)) },
+	  ERRORS(EINVAL, EBUSY, EAGAIN, IF_MISSING(EOPNOTSUPP), IF_MISSING(ENOSYS)) },
 	{ "module", ACTOR, 8, act_module, ERRORS(ENOENT, EEXIST, EBUSY, EWOULDBLOCK, ENODEV, EINTR) },
 	{ "switch", ACTOR, 8, act_switch, ERRORS(ENOENT) },
-	{ "stat", ACTOR, 8, act_stat, ERRORS(ENOENT, EACCES) },
-	{ "limit", ACTOR, 4, act_limit, ERRORS(ENOENT, EACCES) },
+	{ "stat", ACTOR, 8, act_stat, ERRORS(ENOENT, EACCES, ENODEV) },
+	{ "limit", ACTOR, 4, act_limit, ERRORS(ENOENT, EACCES, ENODEV) },
 	{ "ftrace_enabled", ACTOR, 2, act_enabled, ERRORS(EBUSY, EOPNOTSUPP) },
-	{ "hotplug", ACTOR, 3, act_hotplug, ERRORS(EBUSY) },
+	{ "hotplug", ACTOR, 3, act_hotplug, ERRORS(EBUSY, IF_MISSING(ENOENT)) },
 	/* ENOENT: the kernel cannot suspend, as that of the guest for arm64 */
 	{ "suspend", ACTOR, 2, act_suspend, ERRORS(EBUSY, IF_MISSING(ENOENT)) },
 	{ "work", ACTOR, 4, act_work, ERRORS(ENOENT) },

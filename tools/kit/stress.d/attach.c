@@ -51,9 +51,10 @@ static int perf_open(int cpu, const char *filter, bool sample)
 }
 
 /*
- * On the emulated boards virt, an event of nearly all functions leaves no time for anything else
+ * On the emulated boards virt and malta, an event of nearly all functions leaves no time for
+ * anything else
  */
-#if defined(__aarch64__) || defined(__riscv)
+#if defined(__aarch64__) || defined(__riscv) || defined(__mips__)
 #define FEW_FUNCTIONS	true
 #else
 #define FEW_FUNCTIONS	careful
