@@ -58,6 +58,7 @@ read_results()
 {
 	local f part mode key first second
 	for f in "$OUT"/raw/*; do
+		[[ -e $f ]] || continue
 		part=${f##*/} mode=${f##*.} part=${part%.*}
 		while read -r key first second; do
 			V[$part $mode $key]=$first
