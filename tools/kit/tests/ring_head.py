@@ -64,6 +64,12 @@ def off_ring(state):
     return state.reader if state.taken is None else state.taken
 
 
+def flag_new_head(state, w, old, new, step):
+    """Change the flag in the pointer to the new head, if it is old; the code does not look at it"""
+    state, _ = set_flag(state, w.next, w.new_head, old, new)
+    return put(state, w._replace(step=step))
+
+
 class Model:
     def __init__(self, stock):
         self.stock = stock
@@ -116,8 +122,7 @@ class Model:
         return put(state, w._replace(step="claim"))
 
     def do_claim(self, state, w):
-        state, _ = set_flag(state, w.next, w.new_head, NORMAL, UPDATE)
-        return put(state, w._replace(step="claimed"))
+        return flag_new_head(state, w, NORMAL, UPDATE, "claimed")
 
     def do_claimed(self, state, w):
         if state.tail != w.tail:
@@ -125,15 +130,13 @@ class Model:
         return put(state, w._replace(step="set_old_head"))
 
     def do_give_back(self, state, w):
-        state, _ = set_flag(state, w.next, w.new_head, UPDATE, NORMAL)
-        return put(state, w._replace(step="reset_old"))
+        return flag_new_head(state, w, UPDATE, NORMAL, "reset_old")
 
     def do_set_old_head(self, state, w):
         return put(state._replace(old_head=w.next), w._replace(step="set_head"))
 
     def do_set_head(self, state, w):
-        state, _ = set_flag(state, w.next, w.new_head, UPDATE, HEAD)
-        return put(state, w._replace(step="reset_old"))
+        return flag_new_head(state, w, UPDATE, HEAD, "reset_old")
 
     # The same in the stock kernel
 
@@ -151,8 +154,7 @@ class Model:
         return put(state, w._replace(step=step))
 
     def do_undo_stock(self, state, w):
-        state, _ = set_flag(state, w.next, w.new_head, HEAD, NORMAL)
-        return put(state, w._replace(step="reset_old"))
+        return flag_new_head(state, w, HEAD, NORMAL, "reset_old")
 
     # rb_handle_head_page() again
 
