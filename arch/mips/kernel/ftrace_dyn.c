@@ -335,6 +335,7 @@ void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
 		/* A CPU that sees the cell sees the target: its loads depend on the cell */
 		smp_store_release(&ftrace_cells[target - targets], target);
 		ops->trampoline = (unsigned long)&ftrace_cells[target - targets];
+		return;
 	}
 
 	target = ops_target(ops);
