@@ -110,7 +110,8 @@ def run_case(gtsc, trace, files, seed):
 
 
 def main():
-    cases, seed = int(os.environ.get("CASES", 300)), int(os.environ.get("SEED", 1))
+    # make exports variables that are empty
+    cases, seed = int(os.environ.get("CASES") or 300), int(os.environ.get("SEED") or 1)
     failed = 0
     with tempfile.TemporaryDirectory() as tmp:
         gtsc = build(tmp)
