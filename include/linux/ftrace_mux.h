@@ -139,7 +139,10 @@ struct ftrace_mux_call {
 	void	*arg;
 };
 
-/* Provided by the architecture, as is <linux/ftrace_mux_arch.h> */
+/*
+ * Provided by the architecture, as is <linux/ftrace_mux_arch.h>. ftrace_graph_set_func() is in
+ * fgraph.c for an architecture that defines arch_fgraph_return_slot.
+ */
 
 bool is_ftrace_mux_trampoline(unsigned long addr);
 int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
@@ -174,6 +177,7 @@ struct fgraph_set {
 	struct fgraph_set_entry	gops[] __counted_by(nr);
 };
 
+/* Not for an architecture that defines arch_fgraph_return_slot */
 int function_graph_enter_set(unsigned long ret, unsigned long func,
 			     unsigned long frame_pointer, unsigned long *retp,
 			     struct ftrace_regs *fregs, const struct fgraph_set *set);

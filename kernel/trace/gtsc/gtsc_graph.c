@@ -13,7 +13,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
-#include "../trace.h"	/* __fgraph_reserve_data() */
+#include "../trace.h"	/* inline forms of fgraph_reserve_data() and fgraph_retrieve_data() */
 #include "calls.h"
 #include "write.h"
 
@@ -48,27 +48,32 @@ static notrace int trace_entry(struct ftrace_graph_ent *trace, struct fgraph_ops
 }
 
 /*
- * The core guards this against recursion, with preemption disabled. RCU need not watch: when
+ * fgraph.c guards this against recursion, with preemption disabled. RCU need not watch: when
  * arm(false) returns, nobody is here, and only then the channel stops.
  * @len: of the record
  */
 static __always_inline void write_call(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
 				       size_t len)
 {
-	u64 *start = __fgraph_retrieve_data(gops->idx), end;
+	unsigned long *data_end = fgraph_find_word((long)current->curr_ret_stack - 1, gops->idx,
+						   sizeof(u64) / sizeof(long));
+	struct gtsc_channel *ch = calls.channel;
 	struct gtsc_record record;
 	struct call *call;
+	u64 start, end;
 
-	if (!start)
+	if (!data_end)
 		return;
-	if (!gtsc_reserve_record(calls.channel, &record, len))
+	/* What trace_entry() has stored is below the word that was found */
+	start = *((u64 *)data_end - 1);
+	if (!gtsc_reserve_record(ch, &record, len))
 		return;
 
 	call = record.data;
 	end = gtsc_header_of(&record)->time;
 	call->ip = trace->func;
-	/* Not negative, should the clock go back */
-	call->duration = end > *start ? end - *start : 0;
+	/* The clock may go back when the machine resumes */
+	call->duration = likely(end > start) ? end - start : 0;
 	call->pid = current->pid;
 	call->depth = trace->depth;
 	/* It may change meanwhile */
@@ -77,7 +82,7 @@ static __always_inline void write_call(struct ftrace_graph_ret *trace, struct fg
 	if (len == sizeof(*call))
 		call->retval = trace->retval;
 #endif
-	gtsc_end_record(calls.channel, &record);
+	gtsc_end_record(ch, &record);
 }
 
 static notrace void trace_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
@@ -93,6 +98,7 @@ static notrace void trace_return_value(struct ftrace_graph_ret *trace, struct fg
 }
 
 static struct fgraph_ops graph_ops = {
+	.ops.flags	= FTRACE_OPS_FL_USER,
 	.ops.name	= "gtsc_graph",
 	.entryfunc	= trace_entry,
 	.retfunc	= trace_return,
