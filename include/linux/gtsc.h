@@ -42,7 +42,7 @@ struct gtsc_record {
  * Context: any, including NMI.
  *
  * Return: nanoseconds of CLOCK_MONOTONIC_RAW, which does not go back from one CPU to
- * another.
+ * another, but may when the machine resumes.
  */
 static inline u64 gtsc_timestamp(void)
 {

@@ -9,11 +9,12 @@
 
 /* Types of records */
 #define GTSC_RECORD	0
-#define GTSC_LOST	1	/* a __u64: records lost on this CPU before this place */
+#define GTSC_LOST	1	/* a __u64: records lost on this CPU since the last GTSC_LOST */
 
 /**
  * struct gtsc_record_header - precedes each record, if the reader gets headers
- * @time: when its space was reserved, in nanoseconds of CLOCK_MONOTONIC_RAW
+ * @time: when its space was reserved, in nanoseconds of CLOCK_MONOTONIC_RAW; for GTSC_LOST that of
+ *	the record behind it
  * @type: GTSC_RECORD or GTSC_LOST
  * @cpu: the CPU that the record was written on
  * @len: bytes that follow

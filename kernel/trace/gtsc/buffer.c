@@ -12,8 +12,9 @@
  *
  * @pos, between writers of the CPU. A writer reserves the space from the old to the new
  * position with a compare-and-exchange, and nobody else writes there. Interrupting
- * writers nest, so that a plain local operation is enough. A position that was read
- * before an interruption is not met again: it has the lap in it.
+ * writers nest, so that a plain local operation is enough. An interrupted writer does not
+ * meet its position again: until it commits, others can fill one lap, and the position
+ * has the lap in it.
  *
  * @commit, from writers to the reader: the records before it are there. Only the
  * outermost writer moves it, when @nest is 1: no writer that it has interrupted has an
@@ -293,8 +294,8 @@ static bool is_prev_unread(struct gtsc_buffer *b, u64 seq)
 
 /*
  * If the reader is a lap or more behind, go on with the oldest sub-buffer. Positions have few bits
- * of laps, so that @tail may look close although it is not: then the sub-buffer before it is in
- * its slot and not taken. @commit is @b->commit.
+ * of laps, so that @tail may look later than @commit, or close to it, although it is not: then the
+ * sub-buffer before it is in its slot and not taken. @commit is @b->commit.
  */
 static void catch_up(struct gtsc_buffer *b, u64 commit)
 {
@@ -305,10 +306,10 @@ static void catch_up(struct gtsc_buffer *b, u64 commit)
 }
 
 /*
- * How many sub-buffers writers have left that the reader has not taken, while it has not
- * taken the one that they are in
+ * How many sub-buffers are full and not taken. The reader has not taken the one that is being
+ * written to.
  */
-static unsigned int count_left(struct gtsc_buffer *b, u64 commit)
+static unsigned int count_full(struct gtsc_buffer *b, u64 commit)
 {
 	catch_up(b, commit);
 
@@ -317,7 +318,7 @@ static unsigned int count_left(struct gtsc_buffer *b, u64 commit)
 
 /*
  * Can the reader take sub-buffer @seq? It must be in its slot, not taken, and have a committed
- * record. Before the first commit only the writer knows where its records end. @word was read
+ * record. Before the first commit, nothing in it can be read. @word was read
  * from the slot before @commit was read.
  */
 static bool can_take(const struct gtsc_buffer *b, u64 seq, u64 word, u64 commit)
@@ -400,7 +401,7 @@ bool gtsc_peek(struct gtsc_buffer *b, u64 seq, unsigned int *mem)
  * @mem: the memory of the sub-buffer that the reader has taken, or -1
  * @nr: how many have to be full, with that one; 1 to @b->nr_sub - 1
  *
- * gtsc_check_wait() has to run on the CPU of the buffer after this.
+ * gtsc_recheck_watermark() has to run on the CPU of the buffer after this.
  *
  * Context: process context; the lock of the reader is held.
  *
@@ -413,7 +414,7 @@ bool gtsc_wake_when_full(struct gtsc_buffer *b, int mem, unsigned int nr)
 
 	/* Those from the tail on, and one that was taken */
 	if (mem < 0 || !gtsc_is_in(commit, mem))
-		left = count_left(b, commit) + (mem >= 0);
+		left = count_full(b, commit) + (mem >= 0);
 	if (left >= nr)
 		return false;
 
@@ -428,7 +429,7 @@ bool gtsc_wake_when_full(struct gtsc_buffer *b, int mem, unsigned int nr)
  * On the CPU of the buffer, after gtsc_wake_when_full(): if leave() has looked at @wake_when_left
  * before the reader has set it, the next commit wakes the reader.
  */
-void gtsc_check_wait(struct gtsc_buffer *b)
+void gtsc_recheck_watermark(struct gtsc_buffer *b)
 {
 	if (b->wake_when_left && seq_diff(b, seq_of(local64_read(&b->pos)), b->wake_seq) > 0)
 		WRITE_ONCE(b->wake, true);

@@ -30,13 +30,13 @@
 #define GTSC_UNIT		8
 
 /*
- * A filler takes the space by which the record before it was made shorter: a word with this bit and
- * a length, and as many bytes. The time of a record does not have this bit.
+ * A filler follows a record that was made shorter: a word with this bit and the number of bytes
+ * that come after it. The time of a record does not have this bit.
  */
 #define GTSC_FILLER		BIT_ULL(63)
 
 /* Later than all records, but not than a filler */
-#define GTSC_NO_TIME		(GTSC_FILLER - 1)
+#define GTSC_TIME_MAX		(GTSC_FILLER - 1)
 
 /*
  * A position is the sequence number of a sub-buffer, split into the slot that it is in
@@ -82,7 +82,7 @@ struct gtsc_mem {
 	void			*data;
 	/* Bytes, when writers have left it */
 	u32			used;
-	/* Records reserved here since the buffer was made, and how many before the present ones */
+	/* Records reserved here since the buffer was made; that number before the present ones */
 	local64_t		nr;
 	u64			nr_before;
 	/* Records of this CPU that had been dropped when the present ones began */
@@ -105,17 +105,19 @@ struct gtsc_buffer {
 	local64_t		pos;
 	/* All records before this position are committed; read by the reader */
 	atomic64_t		commit;
+	/* Writers that have begun and not ended, as they have interrupted each other */
 	unsigned int		nest;
 
-	/* Constant */
+	/* Constant, but for @wake, @wake_when_left and @wake_seq */
 	unsigned int		units;		/* of a sub-buffer */
 	unsigned int		max_len;	/* bytes of a record */
 	struct gtsc_mem		*mem;		/* @nr_sub and the reader's */
 	union gtsc_origin	origin;
 	bool			flight;
 	/*
-	 * @wake: the next commit wakes the reader. Set by the reader; if @wake_when_left, by the
-	 * writer that leaves @wake_seq, or gtsc_check_wait(). gtsc_wake_reader() clears both.
+	 * @wake: the next commit wakes the reader. Without a watermark, the reader sets it. With
+	 * one, the reader sets @wake_when_left and @wake_seq, and the writer that leaves @wake_seq,
+	 * or gtsc_recheck_watermark(), sets @wake. gtsc_wake_reader() clears both flags.
 	 */
 	bool			wake;
 	bool			wake_when_left;
@@ -163,7 +165,7 @@ bool gtsc_peek(struct gtsc_buffer *b, u64 seq, unsigned int *mem);
 u64 gtsc_oldest_seq(struct gtsc_buffer *b);
 u64 gtsc_written(struct gtsc_buffer *b);
 bool gtsc_wake_when_full(struct gtsc_buffer *b, int mem, unsigned int nr);
-void gtsc_check_wait(struct gtsc_buffer *b);
+void gtsc_recheck_watermark(struct gtsc_buffer *b);
 
 /* Bytes of a record of @len bytes, with its header and what fills it up */
 static inline size_t gtsc_record_size(size_t len)
@@ -220,13 +222,12 @@ gtsc_header_at(const struct gtsc_mem *mem, u64 pos)
 
 /*
  * Reserve space, between gtsc_begin() and gtsc_end(), count the record, and set the time in
- * its header. Returns the header, or NULL if there is no space.
+ * its header. Returns whether there is space.
  */
-static __always_inline struct gtsc_record_header *
-gtsc_reserve_space(struct gtsc_buffer *b, unsigned int units)
+static __always_inline bool gtsc_reserve_space(struct gtsc_buffer *b, unsigned int units,
+					       struct gtsc_record_header **header)
 {
 	s64 pos = local64_read(&b->pos);
-	struct gtsc_record_header *header;
 	struct gtsc_mem *mem;
 	u64 time;
 
@@ -234,7 +235,7 @@ gtsc_reserve_space(struct gtsc_buffer *b, unsigned int units)
 		if (unlikely((pos & GTSC_OFFSET_MASK) + units >= b->units)) {
 			pos = gtsc_reserve_next(b, units);
 			if (!pos)
-				return NULL;
+				return false;
 			time = gtsc_header_at(gtsc_mem_at(b, pos), pos)->time;
 			break;
 		}
@@ -245,11 +246,11 @@ gtsc_reserve_space(struct gtsc_buffer *b, unsigned int units)
 	gtsc_step();
 
 	mem = gtsc_mem_at(b, pos);
-	header = gtsc_header_at(mem, pos);
+	*header = gtsc_header_at(mem, pos);
 	local64_inc(&mem->nr);
-	header->time = time;
+	(*header)->time = time;
 
-	return header;
+	return true;
 }
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic trace setup and control: which calls the providers of calls record.
+ * Generic trace setup and control: the functions and tasks that gtsc_functions.c and gtsc_graph.c
+ * trace.
  *
  * A task is recorded if the bit of its PID is set. A new task gets the bit of the task that has
  * created it, so that no bit has to be cleared when a task ends. Workers of io_uring and vhost are

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Generic trace setup and control: which calls the providers of calls record.
+ * Generic trace setup and control: the functions and tasks that gtsc_functions.c and gtsc_graph.c
+ * trace.
  */
 #ifndef _KERNEL_TRACE_GTSC_CALLS_H
 #define _KERNEL_TRACE_GTSC_CALLS_H

@@ -29,7 +29,7 @@ static void free_channel(struct gtsc_channel *ch)
 	/* Both: gtsc_init_readers() was called */
 	if (ch->cpu && ch->buffers)
 		gtsc_free_readers(ch);
-	gtsc_free_buffers(ch->buffers);
+	gtsc_free_buffer_table(ch->buffers);
 	free_percpu(ch->cpu);
 	free_cpumask_var(ch->cpus);
 	kfree(ch->format);
@@ -95,7 +95,7 @@ struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigne
 	if (!zalloc_cpumask_var(&ch->cpus, GFP_KERNEL))
 		goto err;
 	ch->cpu = alloc_percpu(struct gtsc_cpu);
-	ch->buffers = gtsc_alloc_buffers();
+	ch->buffers = gtsc_alloc_buffer_table();
 	if (!ch->cpu || !ch->buffers)
 		goto err;
 	gtsc_init_readers(ch);

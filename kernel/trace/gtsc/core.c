@@ -3,11 +3,12 @@
  * Generic trace setup and control: channels of binary trace records from the
  * kernel to user space.
  *
- * The interface is that of the GTSC that Tom Zanussi and David Wilder posted in
- * 2007, a generalisation of Jens Axboe's blktrace. It has a buffer of its own instead of
- * relay, see Documentation/trace/gtsc.rst.
+ * The interface follows that of the GTSC that Tom Zanussi and David Wilder posted in
+ * 2007, a generalisation of Jens Axboe's blktrace; <linux/gtsc_2007.h> has its names. It has a
+ * buffer of its own instead of relay, see Documentation/trace/gtsc.rst.
  *
- * This file sets traces and channels up and ends them, with gtsc_mutex held.
+ * This file sets traces and channels up and ends them. gtsc_mutex protects the lists of roots,
+ * traces and channels. Channels are allocated, and their files removed, without it.
  */
 
 #include <linux/cleanup.h>
@@ -57,14 +58,14 @@ static bool has_channel(struct gtsc_group *group, const char *name)
 }
 
 /*
- * The files have gone, but those that are open can still be read to their end, also those
- * of a channel whose set-up has failed.
+ * Trace files that are open can still be read to their end, also those of a channel whose set-up
+ * has failed.
  */
-static void end_readers(struct gtsc_channel *ch)
+static void mark_ended(struct gtsc_channel *ch)
 {
-	WRITE_ONCE(ch->ended, true);
+	/* Pairs with the acquire in has_ended(): no record is added after it */
+	smp_store_release(&ch->ended, true);
 	gtsc_wake_readers(ch);
-	gtsc_put(ch);
 }
 
 static int add_channel(struct gtsc_group *group, struct gtsc_channel *ch)
@@ -87,10 +88,7 @@ static int add_channel(struct gtsc_group *group, struct gtsc_channel *ch)
 	return 0;
 }
 
-/*
- * After gtsc_remove_files(). The user can still start it by the file of its group, until it has
- * left the group, with its writers ended under the same lock.
- */
+/* After gtsc_remove_files() */
 static void end_channel(struct gtsc_channel *ch)
 {
 	scoped_guard(mutex, &gtsc_mutex) {
@@ -99,7 +97,9 @@ static void end_channel(struct gtsc_channel *ch)
 		gtsc_del_dump(ch);
 	}
 
-	end_readers(ch);
+	mark_ended(ch);
+	/* The provider's reference */
+	gtsc_put(ch);
 }
 
 /* Traces */
@@ -313,7 +313,8 @@ struct gtsc_channel *gtsc_setup(const char *root, const char *name, unsigned int
 
 	ret = add_single(root, ch);
 	if (ret) {
-		end_readers(ch);
+		mark_ended(ch);
+		gtsc_put(ch);
 		return ERR_PTR(ret);
 	}
 
@@ -374,9 +375,12 @@ EXPORT_SYMBOL_GPL(gtsc_set_format);
  * @ch: from gtsc_setup() or gtsc_group_channel()
  *
  * Stops it if it is running, removes its files and frees it. Trace files that are
- * open can still be read until all that was committed has been read. Writers may run
- * while this is called if they have preemption disabled, as the handler of a kprobe
- * or the callback of a function tracer has. No writer may start after the call.
+ * open can still be read until all that was committed has been read.
+ *
+ * Before the call, the caller makes sure that no new writer starts: it unregisters its probes, or
+ * the function of gtsc_set_switch() does. The call waits for callers of gtsc_write() and the like
+ * that had disabled preemption before, as the handler of a kprobe or the callback of a function
+ * tracer has. After it, @ch must not be used.
  *
  * Context: process context, may sleep.
  */
@@ -463,7 +467,8 @@ struct gtsc_channel *gtsc_group_channel(struct gtsc_group *group, const char *na
 	scoped_guard(mutex, &gtsc_mutex)
 		ret = add_channel(group, ch);
 	if (ret) {
-		end_readers(ch);
+		mark_ended(ch);
+		gtsc_put(ch);
 		return ERR_PTR(ret);
 	}
 

@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 #include <kunit/static_stub.h>
 #include <kunit/visibility.h>
 
@@ -70,22 +71,47 @@ static int trace_file_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/*
+ * Whether this file gets no more records than it finds now. If another file has a part of a record,
+ * this file gets that record when the other one is closed.
+ */
+static bool has_ended(struct gtsc_file *f)
+{
+	/* Pairs with the release in mark_ended(): a read after this finds all records */
+	return smp_load_acquire(&f->reader->ch->ended) && !gtsc_other_has_part(f);
+}
+
 static ssize_t trace_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
-	return gtsc_read(iocb->ki_filp->private_data, to);
+	struct file *file = iocb->ki_filp;
+	struct gtsc_file *f = file->private_data;
+	bool ended = has_ended(f);
+	ssize_t ret;
+
+	if (!iov_iter_count(to))
+		return 0;
+
+	ret = gtsc_read(f, to);
+	if (ret || !(file->f_flags & O_NONBLOCK))
+		return ret;
+
+	/* Or else another file has got a part of a record meanwhile */
+	return ended && has_ended(f) ? 0 : -EAGAIN;
 }
 
 static __poll_t trace_file_poll(struct file *file, poll_table *table)
 {
 	struct gtsc_file *f = file->private_data;
 	__poll_t events = 0;
+	bool ended;
 
 	poll_wait(file, &f->reader->wait, table);
 
+	/* Before gtsc_poll() looks for records: EPOLLHUP alone says that there are none */
+	ended = has_ended(f);
 	if (gtsc_poll(f))
 		events |= EPOLLIN | EPOLLRDNORM;
-	/* If another file is closed with a part of a record, there is more to read */
-	if (READ_ONCE(f->reader->ch->ended) && !gtsc_other_has_part(f))
+	if (ended)
 		events |= EPOLLHUP;
 
 	return events;
@@ -518,8 +544,8 @@ static int prepare_cpu(unsigned int cpu, struct hlist_node *node)
 	int ret;
 
 	/*
-	 * Without memory, a CPU that comes online later has no buffer: its records are dropped. So
-	 * are those of a CPU that has been prepared and is not online yet.
+	 * Without memory, a CPU that comes online has no buffer, and its records are dropped. So it
+	 * is for a CPU that has passed this state and is not online yet.
 	 */
 	ret = gtsc_make_cpu_buffer(ch, cpu);
 	if (ret && cpu_online(cpu))

@@ -3,7 +3,7 @@
  * Generic trace setup and control: a channel, and what may be asked of it.
  *
  *	core.c		sets traces and channels up, and ends them
- *	files.c		the files in debugfs
+ *	files.c		the files in debugfs, and what a new CPU gets
  *	dump.c		the console in a panic
  *	state.c		starting and stopping
  *	channel.c	the memory of a channel
@@ -13,15 +13,14 @@
  *	write.c		the functions that write: <linux/gtsc.h>	write.h
  *	buffer.c	the buffer of one CPU				buffer.h
  *
- * Calls go down this list. Above it: calls.c (calls.h), which calls the providers of calls record,
- * and its users gtsc_functions.c and gtsc_graph.c.
+ * Calls go down this list. Above it: calls.c (calls.h), which selects the functions and the tasks
+ * that its users gtsc_functions.c and gtsc_graph.c trace.
  */
 #ifndef _KERNEL_TRACE_GTSC_H
 #define _KERNEL_TRACE_GTSC_H
 
 #include <linux/cpumask.h>
 #include <linux/gtsc.h>
-#include <linux/irq_work.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mm.h>
@@ -57,7 +56,10 @@ struct gtsc_cpu_buffer {
 
 /* A channel */
 struct gtsc_channel {
-	/* @buffers, or NULL if the channel is not running. gtsc_mutex; in a panic without it */
+	/*
+	 * @buffers, or NULL if the channel is not running. Changed with gtsc_mutex held, or in a
+	 * panic
+	 */
 	struct gtsc_cpu_buffer __percpu *live;
 	struct gtsc_cpu_buffer __percpu *buffers;
 	struct gtsc_cpu __percpu *cpu;
@@ -66,7 +68,10 @@ struct gtsc_channel {
 	/* Held by whoever changes the sizes; taken before gtsc_mutex */
 	struct mutex		resize;
 
-	/* Protected by gtsc_mutex; the sizes also by the hotplug lock and by @resize */
+	/*
+	 * Protected by gtsc_mutex. The sizes are changed with @resize, gtsc_mutex and the hotplug
+	 * lock held; any of them is enough to read them.
+	 */
 	enum gtsc_state		state;
 	unsigned int		order;
 	unsigned int		nr_sub;
@@ -104,7 +109,7 @@ struct gtsc_group {
 	bool			dying;
 };
 
-/* See channel.c */
+/* See channel.c and state.c */
 extern struct mutex gtsc_mutex;
 extern const char * const gtsc_state_names[GTSC_NR_STATES];
 
@@ -113,13 +118,11 @@ static inline unsigned int gtsc_sub_size(struct gtsc_channel *ch)
 	return PAGE_SIZE << ch->order;
 }
 
-/* Of a CPU that never was online, or for which there was no memory: has no room */
+/*
+ * Stands for the buffer of a CPU that has none: it was not online since the channel was set up, or
+ * there was no memory. No record fits.
+ */
 extern struct gtsc_buffer gtsc_no_buffer;
-
-static inline bool gtsc_has_buffer(struct gtsc_channel *ch, unsigned int cpu)
-{
-	return per_cpu_ptr(ch->buffers, cpu)->buffer != &gtsc_no_buffer;
-}
 
 /* NULL if the CPU has none. It may get one meanwhile, see gtsc_make_cpu_buffer(). */
 static inline struct gtsc_buffer *gtsc_buffer(struct gtsc_channel *ch, unsigned int cpu)
@@ -155,8 +158,8 @@ int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state);
 void gtsc_end_writers(struct gtsc_channel *ch);
 
 /* Sizes and counters */
-struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffers(void);
-void gtsc_free_buffers(struct gtsc_cpu_buffer __percpu *buffers);
+struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffer_table(void);
+void gtsc_free_buffer_table(struct gtsc_cpu_buffer __percpu *buffers);
 int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub);
 int gtsc_make_online_buffers(struct gtsc_channel *ch);
 int gtsc_make_cpu_buffer(struct gtsc_channel *ch, unsigned int cpu);

@@ -54,10 +54,11 @@ static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 
 static struct ftrace_ops ops = {
 	.func	= trace_call,
+	.flags	= FTRACE_OPS_FL_USER,
 	.name	= "gtsc_functions",
 };
 
-/* Returns when no task is in trace_call(), if it is off */
+/* If @on is false, waits until no task is in trace_call() */
 static int arm(bool on, void *unused)
 {
 	return on ? register_ftrace_function(&ops) : unregister_ftrace_function(&ops);

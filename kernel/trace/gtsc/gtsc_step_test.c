@@ -82,8 +82,7 @@ static void put(void)
 
 	attempts++;
 	gtsc_begin(buffer);
-	header = gtsc_reserve_space(buffer, gtsc_units(RECORD_SIZE));
-	if (header) {
+	if (gtsc_reserve_space(buffer, gtsc_units(RECORD_SIZE), &header)) {
 		header->len = RECORD_SIZE;
 		header->type = GTSC_RECORD;
 		number = (u64 *)(header + 1);
@@ -138,7 +137,7 @@ static void get(void)
 	}
 }
 
-/* Goes on until all has been read that was there at the start */
+/* Read one record */
 static void get_1(void)
 {
 	const struct gtsc_record_header *header = gtsc_find_next(&channel, &source);
@@ -334,8 +333,10 @@ static void take_target(void)
 /* A record that fills a sub-buffer; its writer goes on until gtsc_end() */
 static void begin_full_record(void)
 {
+	struct gtsc_record_header *header;
+
 	gtsc_begin(buffer);
-	expect(gtsc_reserve_space(buffer, gtsc_units(gtsc_max_len(0))));
+	expect(gtsc_reserve_space(buffer, gtsc_units(gtsc_max_len(0)), &header));
 }
 
 static void go_around(void)
@@ -405,7 +406,7 @@ static bool waits;
 static void poll_once(void)
 {
 	waits = gtsc_wake_when_full(buffer, source.taken ? source.mem : -1, 1);
-	gtsc_check_wait(buffer);
+	gtsc_recheck_watermark(buffer);
 	waits = waits && gtsc_wake_when_full(buffer, source.taken ? source.mem : -1, 1);
 }
 

@@ -16,11 +16,13 @@
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/uio.h>
 
 #include "gtsc.h"
 #include "read.h"
+#include "write.h"
 
 #define TEST_ROOT	"gtsc_kunit"
 
@@ -316,12 +318,12 @@ static void test_all_cpus_count(struct kunit *test)
 	int cpu;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
-	buffers = gtsc_alloc_buffers();
+	buffers = gtsc_alloc_buffer_table();
 	KUNIT_ASSERT_TRUE(test, !!buffers);
 	KUNIT_EXPECT_EQ(test, gtsc_make_buffers(trace, buffers, GTSC_MAX_ORDER, nr_sub), -ENOMEM);
 	for_each_possible_cpu(cpu)
 		KUNIT_EXPECT_PTR_EQ(test, per_cpu_ptr(buffers, cpu)->buffer, &gtsc_no_buffer);
-	gtsc_free_buffers(buffers);
+	gtsc_free_buffer_table(buffers);
 	gtsc_cleanup(trace);
 }
 
@@ -498,6 +500,63 @@ static void test_poll_sees_late_record(struct kunit *test)
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 }
 
+/* The clock goes back */
+
+static void write_b(void *trace)
+{
+	gtsc_write(trace, "b", 1);
+}
+
+/* As if it had been written before the clock went back by an hour */
+static void write_later(struct kunit *test, struct gtsc_channel *trace)
+{
+	struct gtsc_record record;
+
+	KUNIT_ASSERT_NOT_NULL(test, gtsc_reserve(trace, &record, 5));
+	memcpy(record.data, "later", 5);
+	gtsc_header_of(&record)->time += 3600ULL * NSEC_PER_SEC;
+	gtsc_commit(trace, &record);
+}
+
+static size_t read_kernel(struct gtsc_channel *trace, void *buf, size_t len)
+{
+	struct gtsc_file file = { .reader = gtsc_reader(trace, 0) };
+	struct kvec vec = { .iov_base = buf, .iov_len = len };
+	struct iov_iter to;
+
+	iov_iter_kvec(&to, ITER_DEST, &vec, 1, len);
+
+	return gtsc_read(&file, &to);
+}
+
+/* A reader that waited until the clock is there again would take an hour */
+static void test_clock_goes_back(struct kunit *test)
+{
+	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, GTSC_GLOBAL);
+	char buf[8] = { };
+	int other;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
+	KUNIT_ASSERT_EQ(test, gtsc_start(trace), 0);
+
+	migrate_disable();
+	other = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+	write_later(test, trace);
+	gtsc_write(trace, "a", 1);
+	if (other >= nr_cpu_ids || smp_call_function_single(other, write_b, trace, true))
+		write_b(trace);
+	migrate_enable();
+
+	/* Records of other CPUs do not come before it for an hour */
+	KUNIT_EXPECT_EQ(test, read_kernel(trace, buf, 5), 5);
+	KUNIT_EXPECT_MEMEQ(test, buf, "later", 5);
+	KUNIT_EXPECT_EQ(test, read_kernel(trace, buf, 1), 1);
+	KUNIT_EXPECT_EQ(test, read_kernel(trace, buf + 1, 1), 1);
+	KUNIT_EXPECT_MEMEQ(test, buf, "ab", 2);
+	KUNIT_EXPECT_EQ(test, read_kernel(trace, buf, 8), 0);
+	gtsc_cleanup(trace);
+}
+
 /* A set-up that fails when its files are there already */
 
 static struct file *opened;
@@ -550,6 +609,7 @@ static struct kunit_case gtsc_test_cases[] = {
 	KUNIT_CASE(test_resize_blocks_nobody),
 	KUNIT_CASE(test_outer_wakes),
 	KUNIT_CASE(test_poll_sees_late_record),
+	KUNIT_CASE(test_clock_goes_back),
 	KUNIT_CASE(test_setup_fails_with_opener),
 	{}
 };

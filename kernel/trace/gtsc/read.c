@@ -34,23 +34,33 @@ static bool is_global(struct gtsc_reader *reader)
 
 /* The sources of a reader that have a record, by its time */
 
-static u64 next_time(const struct rb_node *node)
-{
-	const struct gtsc_source *source = rb_entry(node, struct gtsc_source, node);
-
-	return ((const struct gtsc_record_header *)(source->data + source->pos))->time;
-}
-
 static bool is_older(struct rb_node *a, const struct rb_node *b)
 {
-	return next_time(a) < next_time(b);
+	return rb_entry(a, struct gtsc_source, node)->next_time <
+	       rb_entry(b, struct gtsc_source, node)->next_time;
+}
+
+/*
+ * If the next record is later than now, the clock has gone back since, as it may when the machine
+ * resumes: then it is read first, not when the clock has come to this time again.
+ */
+static u64 next_time(struct gtsc_reader *reader, u64 time)
+{
+	if (is_global(reader) && time > reader->horizon && time > gtsc_timestamp())
+		return 0;
+
+	return time;
 }
 
 static void add_source(struct gtsc_reader *reader, struct rb_root_cached *sources,
 		       struct gtsc_source *source)
 {
-	if (gtsc_find_next(reader->ch, source))
-		rb_add_cached(&source->node, sources, is_older);
+	const struct gtsc_record_header *header = gtsc_find_next(reader->ch, source);
+
+	if (!header)
+		return;
+	source->next_time = next_time(reader, header->time);
+	rb_add_cached(&source->node, sources, is_older);
 }
 
 /* A source without a record now is not looked at again until the next call */
@@ -77,9 +87,12 @@ static void move_horizon(struct gtsc_reader *reader)
 {
 	u64 now = gtsc_timestamp();
 
-	/* A channel that start() starts after this has only newer records */
+	/*
+	 * Pairs with the stores in let_writers_in(): if @state is not RUNNING below, records of a
+	 * later start get a time after @now
+	 */
 	smp_mb();
-	/* Pairs with the release in stopped() */
+	/* Pairs with the release in finish_stop() */
 	if (smp_load_acquire(&reader->ch->state) == GTSC_RUNNING)
 		synchronize_rcu();
 
@@ -93,7 +106,7 @@ static struct gtsc_source *next_source(struct gtsc_file *file, struct rb_root_ca
 	struct gtsc_reader *reader = file->reader;
 	struct gtsc_source *source;
 
-	/* Another file has got the head of the next record, and gets the rest */
+	/* A file has got the head of the next record: only this file gets the rest */
 	if (reader->partial)
 		return reader->partial_file == file ? reader->partial : NULL;
 
@@ -101,7 +114,7 @@ static struct gtsc_source *next_source(struct gtsc_file *file, struct rb_root_ca
 	if (!is_global(reader))
 		return source;
 
-	while (source && next_time(&source->node) > reader->horizon) {
+	while (source && source->next_time > reader->horizon) {
 		if (!may_wait)
 			return NULL;
 		move_horizon(reader);
@@ -112,9 +125,10 @@ static struct gtsc_source *next_source(struct gtsc_file *file, struct rb_root_ca
 	return source;
 }
 
+/* Also those who wait only for the end of the channel */
 static void wake_pollers(struct gtsc_reader *reader)
 {
-	wake_up_interruptible_poll(&reader->wait, EPOLLIN | EPOLLRDNORM);
+	wake_up_interruptible_poll(&reader->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP);
 }
 
 static void rewind_sources(struct gtsc_reader *reader)
@@ -267,15 +281,22 @@ static size_t send(struct gtsc_file *file, struct gtsc_source *source, struct io
 	return send_bytes(file, source, header, to, until, missing);
 }
 
-/* Up to which time the records of a source that is not in @sources come next */
-static u64 time_of_others(struct gtsc_reader *reader, struct rb_root_cached *sources)
+/*
+ * Up to which time records of the source that was just taken out of @sources can be read: up to
+ * the first record of the others or the horizon, but at least up to its own first one, which has
+ * the time @first: it is later than both if the clock has gone back.
+ */
+static u64 readable_until(struct gtsc_reader *reader, struct rb_root_cached *sources, u64 first)
 {
 	struct gtsc_source *next = oldest(sources);
+	u64 until = reader->horizon;
 
 	if (!is_global(reader))
-		return GTSC_NO_TIME;
+		return GTSC_TIME_MAX;
+	if (next)
+		until = min(next->next_time, until);
 
-	return next ? min(next_time(&next->node), reader->horizon) : reader->horizon;
+	return max(first, until);
 }
 
 /*
@@ -306,13 +327,13 @@ static size_t read_records(struct gtsc_file *file, struct iov_iter *to, bool fir
 		if (header->type == GTSC_LOST && !file->headers) {
 			consume_one(source, header);
 		} else {
-			n = send(file, source, to, first, time_of_others(reader, &sources),
-				 missing);
+			n = send(file, source, to, first,
+				 readable_until(reader, &sources, header->time), missing);
 			if (!n)
 				break;
 			copied += n;
 			first = false;
-			/* The record is done, and all sources are elsewhere now */
+			/* The rewind that had to wait for this record has moved all sources */
 			if (rewinds && !reader->rewinds)
 				break;
 		}
@@ -381,13 +402,16 @@ void gtsc_end_read(struct gtsc_file *file)
 /* Waiting */
 
 /* Have writers wake the reader when @nr sub-buffers are full; false if they are */
-static bool waits_for(struct gtsc_source *source, unsigned int nr)
+static bool arm_watermark(struct gtsc_source *source, unsigned int nr)
 {
 	return gtsc_wake_when_full(source->buffer, source->taken ? source->mem : -1, nr);
 }
 
-/* Whether @source has something to read, and enough of it for a reader that waits */
-static bool is_ready(struct gtsc_reader *reader, struct gtsc_source *source)
+/*
+ * Whether @source has something to read, and enough of it for a reader that waits. If it has too
+ * little, have writers wake the reader.
+ */
+static bool ready_or_set_watermark(struct gtsc_reader *reader, struct gtsc_source *source)
 {
 	unsigned int watermark = READ_ONCE(reader->ch->watermark);
 
@@ -396,11 +420,11 @@ static bool is_ready(struct gtsc_reader *reader, struct gtsc_source *source)
 	if (!watermark || !gtsc_running(reader->ch) || source->at)
 		return true;
 
-	return !waits_for(source, watermark);
+	return !arm_watermark(source, watermark);
 }
 
-/* Whether a reader that waits for records is to be woken */
-static bool is_readable(struct gtsc_file *file)
+/* The same for all sources of a file */
+static bool readable_or_set_watermark(struct gtsc_file *file)
 {
 	struct gtsc_reader *reader = file->reader;
 	int cpu;
@@ -411,7 +435,7 @@ static bool is_readable(struct gtsc_file *file)
 		return reader->partial_file == file;
 
 	for_each_cpu(cpu, reader->cpus) {
-		if (is_ready(reader, gtsc_source(reader->ch, cpu)))
+		if (ready_or_set_watermark(reader, gtsc_source(reader->ch, cpu)))
 			return true;
 	}
 
@@ -432,7 +456,7 @@ static void check_wait(void *info)
 {
 	/* See arm_wake() */
 	smp_mb();
-	gtsc_check_wait(info);
+	gtsc_recheck_watermark(info);
 }
 
 /* Returns whether it was armed already */
@@ -444,7 +468,7 @@ static bool arm(struct gtsc_reader *reader, struct gtsc_source *source)
 	if (READ_ONCE(b->wake))
 		return true;
 	if (watermark)
-		waits_for(source, watermark);
+		arm_watermark(source, watermark);
 	else
 		WRITE_ONCE(b->wake, true);
 
@@ -452,14 +476,14 @@ static bool arm(struct gtsc_reader *reader, struct gtsc_source *source)
 }
 
 /*
- * Have the next record that is committed wake those who poll the file, or the one that
- * comes when as many sub-buffers are full as the watermark says.
+ * Have the next record that is committed wake those who poll the file; with a watermark, the
+ * record that is committed when so many sub-buffers are full.
  *
  * A writer commits its record and then looks at @wake; a reader sets @wake and then looks
  * for records. One of them has to see what the other has done. The writer has no barrier
  * between the two, so the reader interrupts its CPU: after that, either the record is
- * there, or its writer sees @wake. Where @wake is set already, a reader that held the
- * lock before has done so.
+ * there, or its writer sees @wake. Where @wake is set already, an earlier reader has
+ * interrupted the CPU, or code on this CPU has set it, and the next commit there sees it.
  */
 static void arm_wake(struct gtsc_reader *reader)
 {
@@ -491,7 +515,7 @@ static void arm_wake(struct gtsc_reader *reader)
 }
 
 /**
- * gtsc_poll - whether a read would return something
+ * gtsc_poll - whether a file is readable for poll()
  * @file: the file, as it was opened
  *
  * If not, the next record that is committed wakes the waitqueue of the reader, which the
@@ -507,7 +531,7 @@ bool gtsc_poll(struct gtsc_file *file)
 
 	guard(mutex)(&reader->lock);
 
-	if (is_readable(file))
+	if (readable_or_set_watermark(file))
 		return true;
 
 	/* The end of another file's partial record wakes all */
@@ -516,7 +540,8 @@ bool gtsc_poll(struct gtsc_file *file)
 
 	arm_wake(reader);
 
-	return is_readable(file);
+	/* It sets the watermark again that arm_wake() has set, and checked on the CPU */
+	return readable_or_set_watermark(file);
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_poll);
 
@@ -565,7 +590,7 @@ void gtsc_free_readers(struct gtsc_channel *ch)
 	}
 }
 
-static bool has_reader(struct gtsc_channel *ch, int cpu)
+static bool owns_reader(struct gtsc_channel *ch, int cpu)
 {
 	return gtsc_reader(ch, cpu) == &gtsc_cpu(ch, cpu)->own_reader;
 }
@@ -578,7 +603,7 @@ void gtsc_lock_readers(struct gtsc_channel *ch)
 	lockdep_assert_held(&gtsc_mutex);
 
 	for_each_possible_cpu(cpu) {
-		if (has_reader(ch, cpu))
+		if (owns_reader(ch, cpu))
 			mutex_lock_nest_lock(&gtsc_reader(ch, cpu)->lock, &gtsc_mutex);
 	}
 }
@@ -588,7 +613,7 @@ void gtsc_unlock_readers(struct gtsc_channel *ch)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (has_reader(ch, cpu))
+		if (owns_reader(ch, cpu))
 			mutex_unlock(&gtsc_reader(ch, cpu)->lock);
 	}
 }
@@ -598,7 +623,7 @@ void gtsc_wake_readers(struct gtsc_channel *ch)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (has_reader(ch, cpu))
+		if (owns_reader(ch, cpu))
 			wake_up_interruptible_all(&gtsc_reader(ch, cpu)->wait);
 	}
 }
@@ -617,7 +642,7 @@ void gtsc_rewind(struct gtsc_channel *ch)
 	for_each_possible_cpu(cpu) {
 		struct gtsc_reader *reader = gtsc_reader(ch, cpu);
 
-		if (!has_reader(ch, cpu))
+		if (!owns_reader(ch, cpu))
 			continue;
 		if (reader->partial)
 			reader->rewinds = true;

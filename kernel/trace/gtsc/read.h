@@ -37,7 +37,7 @@ struct gtsc_source {
 	bool			taken;
 	unsigned int		mem;
 	u32			from;		/* its first record */
-	/* Records that readers know to be lost, see put_lost() */
+	/* Lost records that readers have been told of, see put_lost() */
 	u64			lost;
 
 	/* Where the next record is: in @at, or else in the sub-buffer that was taken */
@@ -47,7 +47,8 @@ struct gtsc_source {
 	u32			end;
 	/* Bytes of the next record that have been copied to user space */
 	size_t			sent;
-	struct rb_node		node;		/* by the time of the next record */
+	u64			next_time;	/* of the next record, see read.c */
+	struct rb_node		node;		/* by @next_time */
 
 	/* Flight channels only: what a rewind makes readable again */
 	struct list_head	held;
@@ -59,11 +60,14 @@ struct gtsc_source {
 
 struct gtsc_file;
 
-/* The records of one trace file: of one CPU, or of all of them for a global channel */
+/*
+ * One for each trace file in debugfs, however often it is open: the records of one CPU, or of all
+ * of them for a global channel
+ */
 struct gtsc_reader {
 	struct gtsc_channel	*ch;
 	const struct cpumask	*cpus;
-	/* Protects all below but @wait, and the sources of @cpus; nests in gtsc_mutex */
+	/* Protects the sources of @cpus and all below but @wait. Taken inside gtsc_mutex. */
 	struct mutex		lock;
 	wait_queue_head_t	wait;
 	/* Global: all records up to this time have been committed */
@@ -71,13 +75,13 @@ struct gtsc_reader {
 	/* The file that has got a part of the next record, and of which CPU */
 	const struct gtsc_file	*partial_file;
 	struct gtsc_source	*partial;
-	/* A rewind has come meanwhile: that file gets the rest first */
+	/* A rewind waits until that file has got the rest */
 	bool			rewinds;
 	/* A page for records without headers on their way to user space */
 	void			*page;
 };
 
-/* A trace file that was opened */
+/* One for each time that a trace file is open */
 struct gtsc_file {
 	struct gtsc_reader	*reader;
 	bool			headers;

@@ -4,7 +4,8 @@
  * counted.
  *
  * A CPU that is online gets its buffer when the channel is set up; another one, when it comes
- * online, if there is memory, or else the next time, or when the sizes change. It keeps it. The
+ * online. If there is no memory then, it gets it the next time that it comes online, or when the
+ * sizes change. A CPU that goes offline keeps its buffer. The
  * buffers of all CPUs are replaced with gtsc_mutex, the hotplug lock and the locks of all
  * readers held, while the channel is not running. They are allocated before these locks are
  * taken, with only the channel's resize mutex held.
@@ -46,8 +47,8 @@ int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub)
 struct gtsc_buffer gtsc_no_buffer;
 EXPORT_SYMBOL_IF_KUNIT(gtsc_no_buffer);
 
-/* No buffers yet */
-struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffers(void)
+/* Without buffers */
+struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffer_table(void)
 {
 	struct gtsc_cpu_buffer __percpu *buffers = alloc_percpu(struct gtsc_cpu_buffer);
 	int cpu;
@@ -59,9 +60,9 @@ struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffers(void)
 
 	return buffers;
 }
-EXPORT_SYMBOL_IF_KUNIT(gtsc_alloc_buffers);
+EXPORT_SYMBOL_IF_KUNIT(gtsc_alloc_buffer_table);
 
-void gtsc_free_buffers(struct gtsc_cpu_buffer __percpu *buffers)
+void gtsc_free_buffer_table(struct gtsc_cpu_buffer __percpu *buffers)
 {
 	struct gtsc_buffer *b;
 	int cpu;
@@ -75,7 +76,7 @@ void gtsc_free_buffers(struct gtsc_cpu_buffer __percpu *buffers)
 	}
 	free_percpu(buffers);
 }
-EXPORT_SYMBOL_IF_KUNIT(gtsc_free_buffers);
+EXPORT_SYMBOL_IF_KUNIT(gtsc_free_buffer_table);
 
 static struct gtsc_buffer *alloc_buffer(struct gtsc_channel *ch, unsigned int cpu,
 					unsigned int order, unsigned int nr_sub)
@@ -89,7 +90,7 @@ static bool is_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu 
 		       unsigned int cpu)
 {
 	return per_cpu_ptr(buffers, cpu)->buffer == &gtsc_no_buffer &&
-	       (cpu_online(cpu) || gtsc_has_buffer(ch, cpu));
+	       (cpu_online(cpu) || gtsc_buffer(ch, cpu));
 }
 
 static unsigned int count_missing(struct gtsc_channel *ch,
@@ -172,7 +173,7 @@ int gtsc_make_online_buffers(struct gtsc_channel *ch)
 		return ret;
 
 	for_each_possible_cpu(cpu) {
-		if (!gtsc_has_buffer(ch, cpu))
+		if (!gtsc_buffer(ch, cpu))
 			continue;
 		gtsc_set_buffer(gtsc_source(ch, cpu), gtsc_buffer(ch, cpu));
 		cpumask_set_cpu(cpu, ch->cpus);
@@ -186,7 +187,7 @@ int gtsc_make_cpu_buffer(struct gtsc_channel *ch, unsigned int cpu)
 {
 	struct gtsc_buffer *b;
 
-	if (gtsc_has_buffer(ch, cpu))
+	if (gtsc_buffer(ch, cpu))
 		return 0;
 
 	b = is_available(1, ch->order, ch->nr_sub) ?
@@ -281,7 +282,7 @@ static void replace_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __pe
 
 	for_each_possible_cpu(cpu) {
 		replace_buffer(ch, cpu, buffers);
-		if (gtsc_has_buffer(ch, cpu))
+		if (gtsc_buffer(ch, cpu))
 			cpumask_set_cpu(cpu, ch->cpus);
 	}
 	ch->order = order;
@@ -336,7 +337,7 @@ static int change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned 
 		return ret;
 
 	order = get_order(sub_size);
-	buffers = gtsc_alloc_buffers();
+	buffers = gtsc_alloc_buffer_table();
 	if (!buffers)
 		return -ENOMEM;
 	do {
@@ -344,7 +345,7 @@ static int change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned 
 		      use_buffers(ch, buffers, order, nr_sub, discard);
 	} while (ret == -EAGAIN);
 	/* The old ones, or after an error the new ones */
-	gtsc_free_buffers(buffers);
+	gtsc_free_buffer_table(buffers);
 
 	return ret;
 }

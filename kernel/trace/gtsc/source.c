@@ -54,7 +54,7 @@ static struct gtsc_held *new_held(struct gtsc_source *source)
 
 /*
  * Hold the taken sub-buffer, and put other memory in its place: new memory, or that of the oldest
- * sub-buffer held. Without either, return false: its records can be read only once.
+ * sub-buffer held. Return false if there is neither: its records can be read only once.
  */
 static bool hold(struct gtsc_source *source)
 {
@@ -88,7 +88,6 @@ void gtsc_free_held(struct gtsc_source *source)
 	}
 	INIT_LIST_HEAD(&source->held);
 	source->nr_held = 0;
-	source->nr_rewindable = source->nr_here;
 	source->at = NULL;
 }
 
@@ -129,7 +128,7 @@ static void retire(struct gtsc_channel *ch, struct gtsc_source *source)
 		source->nr_rewindable -= source->nr_here;
 }
 
-/* Have a record before the others tell how many were lost; there is room for it */
+/* Put a record in front that tells how many were lost. GTSC_FIRST leaves room for it. */
 static void put_lost(struct gtsc_source *source, u64 lost)
 {
 	struct gtsc_lost *record = taken_mem(source)->data;

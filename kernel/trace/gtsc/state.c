@@ -53,20 +53,20 @@ static void disarm_probes(struct gtsc_channel *ch)
 
 static void let_writers_in(struct gtsc_channel *ch)
 {
-	/* Before @live: see move_horizon() */
+	/* Before @live: move_horizon() sees RUNNING if a writer can see @live */
 	WRITE_ONCE(ch->state, GTSC_RUNNING);
 	/* Pairs with the address dependency in gtsc_reserve_record() */
 	smp_store_release(&ch->live, ch->buffers);
 }
 
-static void stop_writers(struct gtsc_channel *ch)
+static void begin_stop(struct gtsc_channel *ch)
 {
 	disarm_probes(ch);
 	WRITE_ONCE(ch->live, NULL);
 }
 
-/* After a grace period of RCU since stop_writers() */
-static void stopped(struct gtsc_channel *ch)
+/* After a grace period of RCU since begin_stop() */
+static void finish_stop(struct gtsc_channel *ch)
 {
 	/* Pairs with the acquire in move_horizon() */
 	smp_store_release(&ch->state, GTSC_STOPPED);
@@ -79,18 +79,18 @@ void gtsc_end_writers(struct gtsc_channel *ch)
 	lockdep_assert_held(&gtsc_mutex);
 
 	if (ch->state == GTSC_RUNNING)
-		stop_writers(ch);
+		begin_stop(ch);
 	/* Also if the channel is stopped: writers may look at it until it is freed */
 	synchronize_rcu();
 	if (ch->state == GTSC_RUNNING)
-		stopped(ch);
+		finish_stop(ch);
 }
 
 static bool may_become(struct gtsc_channel *ch, enum gtsc_state state)
 {
 	switch (state) {
 	case GTSC_RUNNING:
-		return ch->state != GTSC_RUNNING;
+		return ch->state != GTSC_RUNNING && !ch->dying;
 	case GTSC_STOPPED:
 		return ch->state == GTSC_RUNNING;
 	default:
@@ -116,9 +116,9 @@ int gtsc_set_state(struct gtsc_channel *ch, enum gtsc_state state)
 		return ret;
 	}
 
-	stop_writers(ch);
+	begin_stop(ch);
 	synchronize_rcu();
-	stopped(ch);
+	finish_stop(ch);
 
 	return 0;
 }
@@ -158,7 +158,7 @@ static bool any_may_become(struct gtsc_group *group, enum gtsc_state state)
 	return false;
 }
 
-/* Change all channels that are not in @state, with one grace period */
+/* Start all channels that are not running, or stop all that are, with one grace period */
 int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
 {
 	struct gtsc_channel *ch;
@@ -182,7 +182,7 @@ int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
 		if (state == GTSC_RUNNING)
 			let_writers_in(ch);
 		else
-			stop_writers(ch);
+			begin_stop(ch);
 	}
 	if (state == GTSC_RUNNING)
 		return 0;
@@ -190,7 +190,7 @@ int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
 	synchronize_rcu();
 	list_for_each_entry(ch, &group->channels, node) {
 		if (may_become(ch, GTSC_STOPPED))
-			stopped(ch);
+			finish_stop(ch);
 	}
 
 	return 0;
@@ -234,7 +234,8 @@ EXPORT_SYMBOL_GPL(gtsc_stop);
  * @ch: the channel
  * @fn: called with true before a start, and with false before the next stop, also if the user
  *	starts or stops the channel, or it ends while it is running; NULL: none. If it returns a
- *	negative errno for a start, the channel is not started.
+ *	negative errno for a start, the channel is not started. If another channel of the group
+ *	refuses the start, it is called with false although the channel was not started.
  * @data: for @fn
  *
  * A provider need not have its probes armed while nothing is recorded. @fn is called in

@@ -26,11 +26,11 @@ noinline void gtsc_wake_reader(struct gtsc_channel *ch, struct gtsc_buffer *b)
 	irq_work_queue(&this_cpu_ptr(ch->cpu)->wake);
 }
 EXPORT_SYMBOL_GPL(gtsc_wake_reader);
-/* Not in buffer.c, with which gtsc_step_test.c is compiled. For users of write.h in modules. */
+/* For modules that use write.h. Not in buffer.c, which gtsc_step_test.c includes. */
 EXPORT_SYMBOL_GPL(gtsc_reserve_next);
 
 /* Count a record that has been refused before it was given space */
-noinline void gtsc_refuse(struct gtsc_channel *ch, struct gtsc_buffer *b, size_t len)
+noinline void gtsc_count_refused(struct gtsc_channel *ch, struct gtsc_buffer *b, size_t len)
 {
 	struct gtsc_counts *counts = &this_cpu_ptr(ch->cpu)->counts;
 
@@ -42,7 +42,7 @@ noinline void gtsc_refuse(struct gtsc_channel *ch, struct gtsc_buffer *b, size_t
 		/* There was no memory for this CPU when it came online */
 		local64_inc(&counts->full);
 }
-EXPORT_SYMBOL_GPL(gtsc_refuse);
+EXPORT_SYMBOL_GPL(gtsc_count_refused);
 
 /**
  * gtsc_reserve - reserve space for a record
@@ -129,7 +129,7 @@ static int reserve_error(struct gtsc_channel *ch, size_t len)
  *
  * Return: 0; -ESHUTDOWN if the channel is not running; -EINVAL if @len is 0;
  * -E2BIG if the record is longer than a sub-buffer can hold; -ENOBUFS if the buffer is
- * full.
+ * full, or writers that have interrupted each other have filled all of it.
  */
 int gtsc_write(struct gtsc_channel *ch, const void *data, size_t len)
 {
@@ -192,9 +192,8 @@ out:
  * @fmt: as for printk()
  *
  * The record is the text, without a NUL at its end. If the arguments change meanwhile so that
- * the text becomes empty, the record is a NUL. A short one is formatted on the stack; for
- * a long one the space is reserved first and it is formatted there. This is the gtsc_printf() of
- * the example of 2007, without its lock and its buffers.
+ * the text becomes empty, the record is a NUL. It is formatted on the stack; if it is too long for
+ * that, space is reserved, and it is formatted again there.
  *
  * Context: as gtsc_reserve().
  *

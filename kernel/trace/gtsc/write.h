@@ -12,7 +12,7 @@
 #include "gtsc.h"
 
 void gtsc_wake_reader(struct gtsc_channel *ch, struct gtsc_buffer *b);
-void gtsc_refuse(struct gtsc_channel *ch, struct gtsc_buffer *b, size_t len);
+void gtsc_count_refused(struct gtsc_channel *ch, struct gtsc_buffer *b, size_t len);
 
 static inline struct gtsc_record_header *gtsc_header_of(const struct gtsc_record *record)
 {
@@ -28,7 +28,7 @@ static __always_inline void gtsc_end_and_wake(struct gtsc_channel *ch, struct gt
 
 static __always_inline bool gtsc_fits(const struct gtsc_buffer *b, size_t len)
 {
-	/* Neither does a @len of 0; gtsc_no_buffer has a @max_len of 0, so nothing fits */
+	/* A @len of 0 wraps, and does not fit. Nothing fits into gtsc_no_buffer: @max_len is 0. */
 	return len - 1 < b->max_len;
 }
 
@@ -47,14 +47,13 @@ static __always_inline bool gtsc_reserve_record(struct gtsc_channel *ch,
 
 	b = this_cpu_ptr(live)->buffer;
 	if (unlikely(!gtsc_fits(b, len))) {
-		gtsc_refuse(ch, b, len);
+		gtsc_count_refused(ch, b, len);
 		return false;
 	}
 
 	units = gtsc_units(len);
 	gtsc_begin(b);
-	header = gtsc_reserve_space(b, units);
-	if (unlikely(!header)) {
+	if (unlikely(!gtsc_reserve_space(b, units, &header))) {
 		/* Records that have interrupted this one can be read only now */
 		gtsc_end_and_wake(ch, b);
 		return false;

@@ -125,8 +125,7 @@ static void put(void)
 
 	attempts++;
 	gtsc_begin(buffer);
-	header = gtsc_reserve_space(buffer, gtsc_units(RECORD_SIZE));
-	if (header) {
+	if (gtsc_reserve_space(buffer, gtsc_units(RECORD_SIZE), &header)) {
 		header->len = RECORD_SIZE;
 		header->type = GTSC_RECORD;
 		number = (u64 *)(header + 1);

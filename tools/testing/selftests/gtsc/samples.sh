@@ -239,6 +239,22 @@ provider_ends()
 	holds 'provider ends: of all calls' "$(grep -c ' vfs_open <- ' "$TMP/out") >= 100"
 }
 
+# A read with O_NONBLOCK, which dd sets, tells whether there is nothing yet or nothing more
+no_wait()
+{
+	local name='a read with O_NONBLOCK'
+	modprobe gtsc_functions functions=vfs_open || return
+	exec 5< "$CALLS/trace0"
+	put stopped $CALLS/state
+	cat <&5 > /dev/null
+	is 'a read that need not wait: nothing' '' "$(cat <&5)"
+	fails "$name: nothing yet" 'Resource temporarily unavailable' \
+		dd iflag=nonblock status=none <&5
+	rmmod gtsc_functions
+	fails "$name: the end" success dd iflag=nonblock status=none <&5
+	exec 5<&-
+}
+
 # The module that measures refuses to stay
 bench()
 {
@@ -514,6 +530,39 @@ graph_switch()
 	is 'graph: nothing is left of that' '' "$(ls -d $DEBUG/gtsc 2> /dev/null)"
 }
 
+# The filter of a recording that runs can be changed in tracefs
+filters_by_name()
+{
+	local tracing=/sys/kernel/tracing channel
+	if [ ! -f $tracing/function_tracers ]; then return; fi
+	for channel in functions graph; do
+		modprobe gtsc_$channel functions=vfs_read || continue
+		put "[gtsc_$channel] vfs_open" $tracing/set_ftrace_filter
+		is "$channel by name: traces it" 1 \
+			"$(grep -c '^vfs_open ' $tracing/enabled_functions)"
+		is "$channel by name: and nothing else" 0 "$(traced_functions)"
+		"$GTSC" print -f count gtsc/$channel > /dev/null
+		files 10
+		"$GTSC" print gtsc/$channel > "$TMP/out"
+		holds "$channel by name: records" "$(grep -cw vfs_open "$TMP/out") >= 10"
+		is "$channel by name: and no other" 0 "$(grep -cw vfs_read "$TMP/out")"
+		echo "[gtsc_$channel] vfs_read" >> $tracing/set_ftrace_filter
+		is "$channel by name: one more" 1 "$(traced_functions)"
+		"$GTSC" stop gtsc/$channel
+		fails "$channel by name: not while it is stopped" 'Invalid argument' \
+			put "[gtsc_$channel] vfs_write" $tracing/set_ftrace_filter
+		"$GTSC" start gtsc/$channel
+		is "$channel by name: started again" 1 "$(traced_functions)"
+		is "$channel by name: set_ftrace_filter is not about it" '' \
+			"$(grep vfs_ $tracing/set_ftrace_filter)"
+		exec 6>> $tracing/set_ftrace_filter
+		echo "[gtsc_$channel] vfs_write" >&6
+		rmmod gtsc_$channel
+		exec 6>&-
+		is "$channel by name: nothing is left" 0 "$(traced_functions)"
+	done
+}
+
 # opens_show: opens a file, and looks for any call of vfs_open
 opens_show() { files 1; grep -q ' vfs_open <- ' "$TMP/out"; }
 
@@ -527,9 +576,11 @@ hybrid
 defaults
 ftrace
 provider_ends
+no_wait
 formats
 functions
 if modprobe -n gtsc_graph 2> /dev/null; then graph; fi
+filters_by_name
 bench
 echo "1..$nr"
 rm -r "$TMP"
