@@ -39,17 +39,18 @@ struct ftrace_mux_rec {
 };
 
 /**
- * struct ftrace_mux_filter - for a tracer that follows the function tracer's filter
- *	until it is given one of its own: the profiler
- * @ops: the tracer
+ * struct ftrace_mux_profiler - for the profiler, which has the filter of the function tracer until
+ *	it is given one of its own
+ * @ops: the profiler
  * @mod_trace: filters of its own for modules that are not loaded yet
  * @mod_notrace: the same for its notrace list
- * @own: the filter is not empty, and is kept when the tracer is unregistered
+ * @own: the user has given it a filter that is not empty: it is kept when the profiler is
+ *	unregistered
  *
- * @ops is set once. The rest changes with ftrace_lock held, and while a filter file is at work or
- * a module is loaded also ftrace_mux_files_mutex.
+ * @ops is set once. The rest is changed with ftrace_lock held. Filter files and the loading of a
+ * module hold ftrace_mux_files_mutex as well.
  */
-struct ftrace_mux_filter {
+struct ftrace_mux_profiler {
 	struct ftrace_ops	*ops;
 	struct list_head	mod_trace;
 	struct list_head	mod_notrace;
@@ -83,16 +84,15 @@ struct ftrace_mux_usage {
  * struct ftrace_mux_tracer - data of the multiplexer in a struct ftrace_ops
  * @node: link in the list of registered tracers, in order of registration
  * @tr: trace instance whose files show the tracer, NULL for the top instance
- * @filter: set for the profiler only, whether or not it has a filter of its own now, see
- *	ftrace_mux_is_profiler()
+ * @profiler: for the profiler, NULL for all others
  * @seq: number of this registration, never used twice; 0 if not registered
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
  * @usage: how often it was called by combinations that have been freed, since calls are counted or
  *	it was registered, see count.c
  * @since: when it was registered, in ns; 0 if calls were not counted then
- * @returns: for a graph tracer, the cycles of fgraph_read_ret_time() when the measurement of its
- *	calls at returns began
+ * @return_start: for a graph tracer, the cycles of fgraph_read_ret_time() when the measurement of
+ *	its calls at returns began
  * @checked_cycles: ftrace_mux_stat_cycles() when limit.c looked the last time
  * @missed: how many calls it has missed since it was registered, see ftrace_missed(); for a graph
  *	tracer: how many all of them had missed then
@@ -101,20 +101,20 @@ struct ftrace_mux_usage {
  * @chosen: became the default by a write to function_tracers
  * @held: keep @is_default and @chosen while the tracer is unregistered, see
  *	ftrace_mux_hold_default()
- * @waits_later: see ftrace_mux_wait_later()
- * @incomplete: @usage is: some of its calls were not counted, see count.c
+ * @owner_waits: the owner waits before it frees the tracer, see ftrace_mux_set_owner_waits()
+ * @incomplete: some of its calls were not counted, see count.c
  *
- * Protected by ftrace_lock, but for @missed. @tr and @waits_later are also set before the tracer is
- * registered, without the lock.
+ * Protected by ftrace_lock, but for @missed. @tr and @owner_waits are also set before the tracer is
+ * registered, without the lock: bits share a word, but ftrace does not know the tracer yet.
  */
 struct ftrace_mux_tracer {
 	struct list_head	node;
 	struct trace_array	*tr;
-	struct ftrace_mux_filter *filter;
+	struct ftrace_mux_profiler *profiler;
 	u64			seq;
 	struct ftrace_mux_usage	usage;
 	u64			since;
-	u64			returns;
+	u64			return_start;
 	u64			checked_cycles;
 	atomic_t		missed;
 	u32			nr : 24;
@@ -123,7 +123,7 @@ struct ftrace_mux_tracer {
 	bool			is_default : 1;
 	bool			chosen : 1;
 	bool			held : 1;
-	bool			waits_later : 1;
+	bool			owner_waits : 1;
 	bool			incomplete : 1;
 };
 
@@ -140,8 +140,8 @@ struct ftrace_mux_call {
 };
 
 /*
- * Provided by the architecture, as is <linux/ftrace_mux_arch.h>. ftrace_graph_set_func() is in
- * fgraph.c for an architecture that defines arch_fgraph_return_slot.
+ * Provided by the architecture, or by calls.c if its entries are data. ftrace_graph_set_func() is
+ * provided by fgraph.c if the architecture defines arch_fgraph_return_slot.
  */
 
 bool is_ftrace_mux_trampoline(unsigned long addr);
@@ -161,7 +161,7 @@ static inline int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *val
 
 #endif /* CONFIG_FTRACE_MUX */
 
-struct fgraph_set_entry {
+struct fgraph_set_member {
 	struct fgraph_ops	*gops;
 	int			idx;
 };
@@ -174,7 +174,7 @@ struct fgraph_set_entry {
  */
 struct fgraph_set {
 	unsigned int		nr;
-	struct fgraph_set_entry	gops[] __counted_by(nr);
+	struct fgraph_set_member	gops[] __counted_by(nr);
 };
 
 /* Not for an architecture that defines arch_fgraph_return_slot */

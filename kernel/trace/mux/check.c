@@ -14,7 +14,7 @@
 #include "entries.h"
 #include "sets.h"
 
-/* Modules that want the check of each sweep */
+/* Tests that want the check of each sweep */
 static atomic_t nr_checkers;
 
 /**

@@ -4,8 +4,8 @@
  *
  * A combination is a set of tracers that some functions have. There is one object for
  * each set, found by a hash of its members. It lists the calls that the architecture
- * makes for these functions, one for each tracer. All graph tracers share one ops.
- * If several are registered, the call of this ops is made to ftrace_graph_set_func(), with
+ * makes for these functions, one for each tracer. All graph tracers share one ops, the manager.
+ * If several are registered, the call of the manager is made to ftrace_graph_set_func(), with
  * the set of the graph tracers that want the function.
  *
  * Functions reach a combination through entries, see entries.c. A combination is freed
@@ -126,7 +126,7 @@ static ftrace_func_t call_func(const struct ftrace_mux_combo *combo, unsigned in
 static int init_calls(struct ftrace_mux_combo *combo)
 {
 	combo->calls = kmalloc_array(combo->nr, sizeof(*combo->calls), GFP_KERNEL);
-	if (!combo->calls || ftrace_mux_fails())
+	if (!combo->calls || ftrace_mux_should_fail())
 		return -ENOMEM;
 
 	if (combo->graph) {
@@ -155,7 +155,7 @@ static int init_arch(struct ftrace_mux_combo *combo)
 {
 	ftrace_mux_count_init(combo);
 	if (combo->count) {
-		if (!ftrace_mux_fails() && !arch_ftrace_mux_init_combo(combo))
+		if (!ftrace_mux_should_fail() && !arch_ftrace_mux_init_combo(combo))
 			return 0;
 		ftrace_mux_count_cancel(combo);
 	}
@@ -167,7 +167,7 @@ static struct ftrace_mux_combo *create_combo(const struct ftrace_mux_set *set)
 {
 	struct ftrace_mux_combo *combo;
 
-	if (ftrace_mux_fails())
+	if (ftrace_mux_should_fail())
 		return NULL;
 
 	combo = kzalloc(struct_size(combo, ops, set->nr), GFP_KERNEL);
@@ -248,11 +248,11 @@ void ftrace_mux_combo_free(struct ftrace_mux_combo *combo)
 
 /**
  * ftrace_mux_combo_reaches - whether functions with a combination call a tracer now, itself or
- *	through the ops that graph tracers share
+ *	through the manager of graph tracers
  * @combo: the combination, which functions have
  * @ops: the tracer, registered
  *
- * If there is only one graph tracer, it is called through the ops that graph tracers share.
+ * If there is only one graph tracer, it is called through the manager.
  *
  * Context: ftrace_lock held.
  *
@@ -297,7 +297,7 @@ static void set_call(struct ftrace_mux_combo *combo, unsigned int n, ftrace_func
 	arch_ftrace_mux_set_call(combo, n);
 }
 
-/* Have @ops called by its function, or ftrace_stub() called instead, in all combinations */
+/* In all combinations, have the function of @ops called, or ftrace_stub() if @silent */
 static void set_calls(struct ftrace_ops *ops, bool silent)
 {
 	struct ftrace_mux_combo *combo;
@@ -320,7 +320,8 @@ static void set_calls(struct ftrace_ops *ops, bool silent)
  *
  * Context: process context, may sleep; ftrace_lock held.
  *
- * Return: false if it needs a trampoline that is only for itself.
+ * Return: true if that is all. False if ftrace has to update the trampoline that is for @ops alone,
+ * or to make one, since the multiplexer is off.
  */
 bool ftrace_mux_update_func(struct ftrace_ops *ops)
 {

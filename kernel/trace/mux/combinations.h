@@ -25,8 +25,8 @@ static inline bool ftrace_mux_combo_has_graph(const struct ftrace_mux_combo *com
 }
 
 /*
- * Whether a tracer is one of a combination. False for a graph tracer that is the only one: the
- * combination has the ops that graph tracers share.
+ * Whether a tracer is one of a combination. False for the only graph tracer: the combination has
+ * the manager.
  */
 static inline bool ftrace_mux_combo_has(const struct ftrace_mux_combo *combo,
 					const struct ftrace_ops *ops)

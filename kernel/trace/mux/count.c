@@ -13,7 +13,8 @@
  *  - calls that go through ftrace_ops_list_func(), also because the multiplexer is off
  *  - calls of combinations for which there was no memory to count.
  *
- * If an entry or a combination cannot be allocated, the counts of all tracers are incomplete.
+ * If an entry or a combination cannot be allocated, the counts of all tracers are incomplete. CPUs
+ * that go offline keep their counts.
  *
  * combinations.c gives each combination its count, and stat.c changes the mode. Protected by
  * ftrace_lock.
@@ -33,11 +34,12 @@ static enum ftrace_mux_mode mode;
 static unsigned int generation;
 
 /*
- * ftrace_mux_last_seq() when calls last went uncounted. A graph tracer that is being registered
- * then gets this + 1 as its number, and is incomplete. U64_MAX if all calls were counted: no tracer
- * has the number 0.
+ * A graph tracer is listed, and gets its seq, only after its combinations were made. If one of
+ * these does not count, the tracer cannot be marked yet. So keep ftrace_mux_last_seq() of the last
+ * time that calls went uncounted: a graph tracer whose seq is the next one is incomplete. With
+ * U64_MAX, none is: no tracer has the seq 0.
  */
-static u64 last_incomplete_seq;
+static u64 last_incomplete_seq = U64_MAX;
 
 /**
  * ftrace_mux_count_mode - what is counted
@@ -93,8 +95,8 @@ bool ftrace_mux_count_is_current(const struct ftrace_mux_combo *combo)
  *
  * combo->last_seq is ftrace_mux_last_seq() when the combination was made. A tracer gets its seq
  * before its first combination is made: seq <= last_seq. A graph tracer gets it just afterwards:
- * seq is last_seq + 1. Unregistering takes a number, too: a later tracer at the same address has
- * at least last_seq + 2.
+ * its seq is last_seq + 1. Unregistering takes a number, too. So a later tracer at the same address
+ * has at least last_seq + 2.
  *
  * Context: ftrace_lock held.
  *
@@ -125,7 +127,7 @@ u64 ftrace_mux_count_sum(const struct ftrace_mux_combo *combo)
 		return 0;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(*per_cpu_ptr(combo->count, cpu));
+		sum += ftrace_mux_read_counter(per_cpu_ptr(combo->count, cpu));
 
 	return sum;
 }
@@ -140,8 +142,8 @@ static void mark_combo_incomplete(const struct ftrace_mux_combo *combo)
 }
 
 /*
- * The graph tracer that @combo calls through the ops that graph tracers share, NULL if none. There
- * is only one while combo->graph is 0.
+ * The graph tracer that @combo calls through the manager, NULL if none. There is only one while
+ * combo->graph is 0.
  */
 static const struct ftrace_ops *only_graph(const struct ftrace_mux_combo *combo)
 {
@@ -185,24 +187,17 @@ void ftrace_mux_count_init(struct ftrace_mux_combo *combo)
 		ftrace_mux_count_cancel(combo);
 }
 
-/*
- * The index of the call that calls @ops, for which @combo counts. A graph tracer is called through
- * the ops that graph tracers share.
- */
+/* The index of the call of @ops, for which @combo counts; of the manager for a graph tracer */
 static unsigned int call_of(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
 {
-	unsigned int n;
+	unsigned int n = 0;
 
-	for (n = 0; n < combo->nr; n++) {
-		if (combo->ops[n] == ops)
-			return n;
-	}
+	if (ops->flags & FTRACE_OPS_FL_SUBOP)
+		ops = ftrace_mux_graph_ops;
 
-	/* One of the calls is that of @ops: if no earlier one is the shared ops, it is the last */
-	for (n = 0; n < combo->nr - 1; n++) {
-		if (combo->ops[n] == ftrace_mux_graph_ops)
-			break;
-	}
+	/* One of the calls is that of @ops */
+	while (n < combo->nr - 1 && combo->ops[n] != ops)
+		n++;
 
 	return n;
 }

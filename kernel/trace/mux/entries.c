@@ -9,7 +9,7 @@
  *
  * So if all functions of an entry get one more tracer, or lose one, the entry is all
  * that is changed: see updates.c. A combination may have several entries, since
- * entries of different combinations may come to lead to the same one. Entries are freed
+ * entries of different combinations may move to the same one. Entries are freed
  * after a grace period: see quiesce.c.
  *
  * Protected by ftrace_lock.
@@ -30,9 +30,9 @@ static unsigned int nr_chunks;
  */
 struct ftrace_mux_entry ftrace_mux_entryless;
 
-/* The dirty entries: how many, and one of them */
+/* How many entries are dirty, and the last of them: with one, no walk of all entries is needed */
 static unsigned int nr_dirty;
-static struct ftrace_mux_entry *dirty_entry;
+static struct ftrace_mux_entry *last_dirty;
 
 /**
  * ftrace_mux_next_entry - the next entry in use
@@ -107,7 +107,7 @@ static struct ftrace_mux_entry *alloc_entry(void)
 {
 	struct ftrace_mux_entry *entry;
 
-	if (ftrace_mux_fails())
+	if (ftrace_mux_should_fail())
 		return NULL;
 
 	for (unsigned int nr = 0; nr < nr_chunks; nr++) {
@@ -155,7 +155,7 @@ void ftrace_mux_entry_move(struct ftrace_mux_entry *entry, struct ftrace_mux_com
 	entry->combo = combo;
 	nr_dirty += !entry->dirty;
 	entry->dirty = true;
-	dirty_entry = entry;
+	last_dirty = entry;
 }
 
 static void write_entry(struct ftrace_mux_entry *entry)
@@ -179,7 +179,7 @@ void ftrace_mux_write_entries(void)
 
 	arch_ftrace_mux_begin();
 	if (nr_dirty == 1) {
-		write_entry(dirty_entry);
+		write_entry(last_dirty);
 	} else {
 		for_each_ftrace_mux_entry(entry, pos) {
 			if (entry->dirty)
@@ -216,19 +216,4 @@ struct ftrace_mux_entry *ftrace_mux_entry_for(const struct ftrace_mux_set *set)
 		ftrace_mux_entry_move(entry, combo);
 
 	return entry;
-}
-
-/**
- * ftrace_mux_callee - what the call site of a function calls now
- * @rec: record of the function
- *
- * Context: ftrace_lock held.
- *
- * Return: the address for its entry, 0 if it has none.
- */
-unsigned long ftrace_mux_callee(struct dyn_ftrace *rec)
-{
-	lockdep_assert_held(&ftrace_lock);
-
-	return rec->mux.entry ? arch_ftrace_mux_site_addr(rec->mux.entry) : 0;
 }

@@ -16,7 +16,7 @@ struct ftrace_mux_set;
  * @functions: number of changing functions
  * @total_changes: how often a tracer is added to them or removed, in all
  * @change_mask: which of the changes of the update they have
- * @one_by_one: no function stands for all: the tracers of each are looked up
+ * @look_up: no function stands for all of them: look up the tracers of each
  */
 struct ftrace_mux_plan {
 	struct ftrace_mux_entry	*target;
@@ -25,7 +25,7 @@ struct ftrace_mux_plan {
 	unsigned int		functions;
 	unsigned int		total_changes;
 	u8			change_mask;
-	bool			one_by_one;
+	bool			look_up;
 };
 
 /**

@@ -3,7 +3,6 @@
 #ifndef _KERNEL_TRACE_MUX_ERRORS_H
 #define _KERNEL_TRACE_MUX_ERRORS_H
 
-struct ftrace_ops;
 struct trace_array;
 
 enum ftrace_mux_error {
@@ -12,12 +11,10 @@ enum ftrace_mux_error {
 	FTRACE_MUX_ERR_NUL,
 	FTRACE_MUX_ERR_TOO_LONG,
 	FTRACE_MUX_ERR_UNKNOWN,
-	FTRACE_MUX_ERR_KERNEL,
+	FTRACE_MUX_ERR_NOT_USERS,
 	FTRACE_MUX_ERR_NO_BRACKET,
 };
 
-enum ftrace_mux_error ftrace_mux_find_user(struct trace_array *tr, const char *wanted,
-					   struct ftrace_ops **found);
 int ftrace_mux_log_error(struct trace_array *tr, const char *file, const char *cmd,
 			 enum ftrace_mux_error error, int pos);
 

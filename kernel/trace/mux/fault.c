@@ -8,18 +8,18 @@
 #include "fault.h"
 
 /**
- * ftrace_mux_fails - whether an allocation has to fail
+ * ftrace_mux_should_fail - whether an allocation has to fail
  *
  * A test replaces this function.
  *
  * Context: any.
  *
- * Return: true if the caller shall return as if there was no memory.
+ * Return: true if the caller has to return as if there was no memory.
  */
-bool ftrace_mux_fails(void)
+bool ftrace_mux_should_fail(void)
 {
-	KUNIT_STATIC_STUB_REDIRECT(ftrace_mux_fails);
+	KUNIT_STATIC_STUB_REDIRECT(ftrace_mux_should_fail);
 
 	return false;
 }
-EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_fails);
+EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_should_fail);

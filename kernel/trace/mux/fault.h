@@ -7,9 +7,9 @@
 #include <linux/types.h>
 
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
-bool ftrace_mux_fails(void);
+bool ftrace_mux_should_fail(void);
 #else
-static inline bool ftrace_mux_fails(void) { return false; }
+static inline bool ftrace_mux_should_fail(void) { return false; }
 #endif
 
 #endif /* _KERNEL_TRACE_MUX_FAULT_H */

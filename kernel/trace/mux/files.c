@@ -98,7 +98,7 @@ static int choose_default(struct trace_array *tr, char *cmd, size_t len, size_t 
 		if (ftrace_is_dead())
 			return -ENODEV;
 
-		error = ftrace_mux_find_user(tr, name, &ops);
+		error = ftrace_mux_find_by_name(tr, name, &ops);
 		if (!error)
 			ftrace_mux_set_default(ops, true);
 	}
@@ -139,8 +139,8 @@ static const struct file_operations tracers_fops = {
 /* set_ftrace_filter and set_ftrace_notrace: several tracers, for reading */
 
 /*
- * The filter of one tracer as it was when the file was opened. ftrace iterates
- * over it as if the file started at @base.
+ * The filter of one tracer as it was when the file was opened, but with the filters for modules
+ * that it has when the file is read. ftrace iterates over it as if the file started at @base.
  */
 struct ftrace_mux_section {
 	struct ftrace_iterator		iter;
@@ -211,8 +211,8 @@ static void *sections_next(struct seq_file *m, void *v, loff_t *pos)
 		return p;
 
 	/*
-	 * t_next() finds module filters and triggers only if it starts with them, as seq_file makes
-	 * it do with the next read
+	 * t_next() does not go on from the functions to the module filters and triggers: t_start()
+	 * does. In an ordinary file, seq_file calls it for the next read.
 	 */
 	show_ftrace_seq_ops.stop(m, NULL);
 	p = show_ftrace_seq_ops.start(m, &next);
@@ -294,7 +294,7 @@ static int init_sections(struct ftrace_mux_sections *all, int flag)
 	lockdep_assert_held(&ftrace_lock);
 
 	for_each_ftrace_mux_tracer(ops) {
-		if (!ftrace_mux_has_files(ops, all->tr))
+		if (!ftrace_mux_in_filter_files(ops, all->tr))
 			continue;
 
 		section->all = all;
@@ -320,7 +320,7 @@ static int open_sections(struct trace_array *tr, int flag, struct file *file)
 
 	guard(mutex)(&ftrace_lock);
 
-	nr = ftrace_mux_count_file_tracers(tr);
+	nr = ftrace_mux_nr_in_filter_files(tr);
 	if (nr < 2)
 		return 1;
 
@@ -380,7 +380,7 @@ static int open_filter(struct trace_array *tr, int flag, struct file *file)
 
 	ret = ftrace_mux_filter_open(tr, flag, file, writer);
 	if (ret)
-		ftrace_mux_free_writer(writer);
+		kfree(writer);
 
 	return ret;
 }
@@ -497,6 +497,7 @@ void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("function_tracers", TRACE_MODE_WRITE, parent, tr,
 			  &tracers_fops);
+	/* Its functions use the trace array, so that NULL will not do */
 	trace_create_file("function_tracers_limit", TRACE_MODE_WRITE, parent,
 			  tr ?: top_trace_array(), &ftrace_mux_limit_fops);
 	trace_create_file("function_tracers_stat",

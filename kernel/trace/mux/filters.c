@@ -30,7 +30,7 @@ DEFINE_MUTEX(ftrace_mux_files_mutex);
 /* The filter of the function tracer, which the profiler follows */
 static struct ftrace_ops_hash *const shared_hash = &global_ops.local_hash;
 
-static struct ftrace_mux_filter profiler_filter = {
+static struct ftrace_mux_profiler profiler_filter = {
 	.mod_trace	= LIST_HEAD_INIT(profiler_filter.mod_trace),
 	.mod_notrace	= LIST_HEAD_INIT(profiler_filter.mod_notrace),
 };
@@ -53,7 +53,7 @@ void ftrace_mux_share_filter(struct ftrace_ops *ops)
 
 	if (!profiler_filter.own)
 		ops->func_hash = shared_hash;
-	ops->mux.filter = &profiler_filter;
+	ops->mux.profiler = &profiler_filter;
 	profiler_filter.ops = ops;
 }
 
@@ -71,11 +71,13 @@ static struct ftrace_ops *split_profiler(void)
 }
 
 /**
- * ftrace_mux_visit_hashes - look at all filters that the instances do not have
- * @func: called for the filter hash and the notrace hash of the profiler, registered
- *	or not, if its filter was split from that of the function tracer, with the
- *	regex_lock of the filter held
+ * ftrace_mux_visit_hashes - visit the hashes of the profiler's own filter
+ * @func: called for the filter hash and the notrace hash, with the regex_lock of the
+ *	filter held
  * @data: passed to @func
+ *
+ * Nothing happens while the profiler has the filter of the function tracer. The profiler may be
+ * unregistered.
  *
  * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
  * held.
@@ -102,17 +104,17 @@ void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
 
 #ifdef CONFIG_MODULES
 /**
- * ftrace_mux_process_mods - apply to a module what the filters have for it
+ * ftrace_mux_process_mods - apply to a module what the profiler's own filter has for it
  * @mod: name of the module, which has just been loaded
  *
- * Of the filters that the instances do not have. See process_cached_mods().
+ * process_cached_mods() does it for the filters of the instances.
  *
  * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
  * held.
  */
 void ftrace_mux_process_mods(char *mod)
 {
-	struct ftrace_mux_filter *filter = &profiler_filter;
+	struct ftrace_mux_profiler *filter = &profiler_filter;
 
 	guard(mutex)(&ftrace_mux_files_mutex);
 
@@ -130,28 +132,45 @@ void ftrace_mux_process_mods(char *mod)
 
 static bool has_shared_hash(struct ftrace_ops *ops)
 {
-	return ops->mux.filter && ops->func_hash == shared_hash;
+	return ops->mux.profiler && ops->func_hash == shared_hash;
 }
 
-/*
- * Give @ops a copy of the filter that it has had in common with the function tracer. The hashes are
- * copied; the lists for modules that are not loaded yet are not.
- */
-static int split_filter(struct ftrace_ops *ops)
+/* Replace the filters for modules that are not loaded yet by copies of those of @tr */
+static int copy_mods(struct ftrace_mux_profiler *profiler, struct trace_array *tr)
+{
+	int ret;
+
+	/* A file that was opened before join_filter() may have left some */
+	ftrace_free_mods(&profiler->mod_trace);
+	ftrace_free_mods(&profiler->mod_notrace);
+
+	ret = ftrace_copy_mods(&profiler->mod_trace, &tr->mod_trace);
+	if (!ret)
+		ret = ftrace_copy_mods(&profiler->mod_notrace, &tr->mod_notrace);
+	if (ret) {
+		ftrace_free_mods(&profiler->mod_trace);
+		ftrace_free_mods(&profiler->mod_notrace);
+	}
+
+	return ret;
+}
+
+/* Give @ops a copy of the filter of the function tracer of @tr, which it has had until now */
+static int split_filter(struct ftrace_ops *ops, struct trace_array *tr)
 {
 	int ret;
 
 	guard(mutex)(&shared_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
+	ret = copy_mods(ops->mux.profiler, tr);
+	if (ret)
+		return ret;
+
 	/* Frees the hashes that join_filter() has left */
 	ret = ftrace_mux_copy_filter(&ops->local_hash, shared_hash);
 	if (ret)
 		return ret;
-
-	/* What a file that had been opened before join_filter() has left there */
-	ftrace_free_mods(&ops->mux.filter->mod_trace);
-	ftrace_free_mods(&ops->mux.filter->mod_notrace);
 
 	/* A reader of the new pointer must see the new hashes */
 	smp_store_release(&ops->func_hash, &ops->local_hash);
@@ -160,8 +179,8 @@ static int split_filter(struct ftrace_ops *ops)
 }
 
 /*
- * Undo split_filter(). Somebody may still be looking at the hashes of the
- * copy: leave them there for the next time.
+ * Undo split_filter(). A reader may still look at the hashes of the copy: the next
+ * split_filter() frees them.
  */
 static void join_filter(struct ftrace_ops *ops)
 {
@@ -182,7 +201,7 @@ static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (ftrace_mux_count_file_tracers(tr) > 1)
+	if (ftrace_mux_nr_in_filter_files(tr) > 1)
 		return false;
 
 	for_each_ftrace_mux_tracer(other) {
@@ -210,11 +229,11 @@ static void rejoin_if_alone(struct ftrace_ops *ops, struct trace_array *tr)
 
 	ftrace_free_mods(&tr->mod_trace);
 	ftrace_free_mods(&tr->mod_notrace);
-	list_splice_init(&ops->mux.filter->mod_trace, &tr->mod_trace);
-	list_splice_init(&ops->mux.filter->mod_notrace, &tr->mod_notrace);
+	list_splice_init(&ops->mux.profiler->mod_trace, &tr->mod_trace);
+	list_splice_init(&ops->mux.profiler->mod_notrace, &tr->mod_notrace);
 
 	join_filter(ops);
-	ops->mux.filter->own = false;
+	ops->mux.profiler->own = false;
 }
 
 /*
@@ -225,7 +244,7 @@ static bool must_split(struct ftrace_ops *ops, struct trace_array *tr)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	return has_shared_hash(ops) && ftrace_mux_count_file_tracers(tr) > 1;
+	return has_shared_hash(ops) && ftrace_mux_nr_in_filter_files(tr) > 1;
 }
 
 /* Filters for modules that are not loaded yet, in the copy of an open file */
@@ -236,7 +255,8 @@ static bool must_split(struct ftrace_ops *ops, struct trace_array *tr)
  *
  * Context: process context.
  *
- * Return: true.
+ * Return: true: the list of the filter stays as it is until the file is closed. Without
+ * CONFIG_FTRACE_MUX, this returns false, and ftrace empties that list at once.
  */
 bool ftrace_mux_empty_mods(struct ftrace_iterator *iter)
 {
@@ -249,11 +269,12 @@ bool ftrace_mux_empty_mods(struct ftrace_iterator *iter)
 }
 
 /**
- * ftrace_mux_copy_mods - about to change what the filter of an open file has for modules
+ * ftrace_mux_copy_mods - prepare to change what the filter of an open file has for modules
  * @iter: the iterator of the file
  *
- * The copy of a tracer that follows the function tracer starts empty, see
- * split_filter().
+ * Copies the list of the filter to @iter->mux_mods. The copy is changed, and commit_filter() makes
+ * it that of the filter. But if there is one tracer, the list of the filter is changed at once, as
+ * without the multiplexer, and ftrace_mux_filter_drop() may restore it from the copy (mux_undo).
  *
  * Context: process context, may sleep, takes ftrace_lock.
  *
@@ -263,24 +284,22 @@ int ftrace_mux_copy_mods(struct ftrace_iterator *iter)
 {
 	struct list_head *mods = &iter->mux_mods;
 	bool at_once;
-	int ret = 0;
+	int ret;
 
 	if (!iter->mod_head || iter->mod_head == mods || iter->mux_undo)
 		return 0;
 
 	guard(mutex)(&ftrace_lock);
 
-	if (iter->mux_seq && !ftrace_mux_find(iter->mux_seq))
+	if (iter->mux_seq && !ftrace_mux_find_by_seq(iter->mux_seq))
 		return -ENODEV;
 
-	/* As without the multiplexer, it takes effect at once if there is one tracer */
 	at_once = iter->mux_writer && !iter->mux_seq &&
-		  ftrace_mux_count_file_tracers(iter->tr) <= 1;
+		  ftrace_mux_nr_in_filter_files(iter->tr) <= 1;
 
 	INIT_LIST_HEAD(mods);
-	if (!must_split(iter->ops, iter->tr))
-		ret = ftrace_copy_mods(mods, ftrace_mod_head(iter->tr, iter->ops,
-							     iter->flags & FTRACE_ITER_FILTER));
+	ret = ftrace_copy_mods(mods, ftrace_mod_head(iter->tr, iter->ops,
+						     iter->flags & FTRACE_ITER_FILTER));
 	if (ret)
 		ftrace_free_mods(mods);
 	else if (at_once)
@@ -315,13 +334,16 @@ static int commit_filter(struct ftrace_iterator *iter)
 
 /* The filter of an open file */
 
-/* The tracer whose filter is changed for @ops, NULL for the function tracer */
+/*
+ * The ops whose filter a write for @ops changes; @ops is NULL if there is no default tracer. *@seq
+ * is the registration of that ops, 0 for the ops of the function tracer, whose filter exists even
+ * if it is not registered.
+ */
 static struct ftrace_ops *filter_owner(struct trace_array *tr, struct ftrace_ops *ops,
 				       u64 *seq)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	/* The filter of the function tracer is there with and without it */
 	if (!ops || (ops->func_hash == tr->ops->func_hash && !must_split(ops, tr))) {
 		*seq = 0;
 		return tr->ops;
@@ -387,7 +409,7 @@ enum ftrace_mux_error ftrace_mux_filter_find(struct ftrace_iterator *iter, const
 
 	guard(mutex)(&ftrace_lock);
 
-	error = ftrace_mux_find_user(iter->tr, name, &ops);
+	error = ftrace_mux_find_by_name(iter->tr, name, &ops);
 	if (!error)
 		iter->ops = filter_owner(iter->tr, ops, &iter->mux_seq);
 
@@ -445,25 +467,25 @@ bool ftrace_mux_filter_alive(struct ftrace_iterator *iter)
 
 	guard(mutex)(&ftrace_lock);
 
-	return !ftrace_is_dead() && ftrace_mux_find(iter->mux_seq);
+	return !ftrace_is_dead() && ftrace_mux_find_by_seq(iter->mux_seq);
 }
 
 /*
- * A change to the filter of one of several tracers must not change that of the
- * function tracer. It is the other way round for the function tracer: those without
- * a filter of their own follow it.
+ * A write to the filter of one of several tracers must not change that of the function tracer:
+ * split them. A write to the filter of the function tracer changes that of the profiler, too, while
+ * the two are one. Returns 0, -ENODEV if the tracer has been unregistered, or -ENOMEM.
  */
-static bool filter_is_ready(struct ftrace_iterator *iter)
+static int make_filter_ready(struct ftrace_iterator *iter)
 {
 	bool split;
 
 	if (!ftrace_mux_filter_alive(iter))
-		return false;
+		return -ENODEV;
 
 	scoped_guard(mutex, &ftrace_lock)
 		split = must_split(iter->ops, iter->tr);
 
-	return !split || !split_filter(iter->ops);
+	return split ? split_filter(iter->ops, iter->tr) : 0;
 }
 
 /* Whether the filter of @ops is anything but "all functions" */
@@ -471,9 +493,10 @@ static bool selects_some(struct ftrace_ops *ops)
 {
 	struct ftrace_ops_hash *hash = ops->func_hash;
 
+	/* With a pattern in mod_trace, the filter hash is not empty: FTRACE_HASH_FL_MOD */
 	return !ftrace_hash_empty(ftrace_locked_hash(hash->filter_hash)) ||
 	       !ftrace_hash_empty(ftrace_locked_hash(hash->notrace_hash)) ||
-	       !list_empty(&ops->mux.filter->mod_notrace);
+	       !list_empty(&ops->mux.profiler->mod_notrace);
 }
 
 /**
@@ -485,9 +508,9 @@ static bool selects_some(struct ftrace_ops *ops)
  *
  * The filter is the tracer's own from now on: it keeps it when it is disabled and
  * enabled again. Emptying both lists takes it away again. But if there is no other
- * tracer, the filter is that of the function tracer too, as without the
- * multiplexer: who sets the filter first and then starts a tracer gets what he has
- * set.
+ * tracer, the filter is that of the function tracer, too, as without the
+ * multiplexer: a program that sets the filter and then starts a tracer means this
+ * tracer.
  *
  * Context: process context, may sleep.
  */
@@ -497,14 +520,14 @@ void ftrace_mux_filter_commit(struct ftrace_iterator *iter)
 
 	guard(mutex)(&ftrace_mux_files_mutex);
 
-	if (!iter->written || !filter_is_ready(iter))
+	if (!iter->written || make_filter_ready(iter))
 		return;
 
-	if (commit_filter(iter) || !ops->mux.filter || has_shared_hash(ops))
+	if (commit_filter(iter) || !ops->mux.profiler || has_shared_hash(ops))
 		return;
 
 	scoped_guard(mutex, &ftrace_lock)
-		ops->mux.filter->own = selects_some(ops);
+		ops->mux.profiler->own = selects_some(ops);
 
 	rejoin_if_alone(ops, iter->tr);
 }
@@ -564,7 +587,7 @@ void ftrace_mux_files_unlock(struct ftrace_ops *ops)
 
 	scoped_guard(mutex, &ftrace_lock) {
 		if (!(ops->flags & FTRACE_OPS_FL_ENABLED) &&
-		    ops->mux.filter && !ops->mux.filter->own &&
+		    ops->mux.profiler && !ops->mux.profiler->own &&
 		    !has_shared_hash(ops))
 			join_filter(ops);
 	}

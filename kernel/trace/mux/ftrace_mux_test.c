@@ -1423,7 +1423,7 @@ static unsigned int change_without_memory(struct kunit *test, struct test_call *
 /* The next update finds the memory that the last one has not found */
 static void change_with_memory(struct kunit *test, struct test_call *call)
 {
-	kunit_deactivate_static_stub(test, ftrace_mux_fails);
+	kunit_deactivate_static_stub(test, ftrace_mux_should_fail);
 	KUNIT_EXPECT_EQ(test, 0, start_tracer(11, 0x01, 0, 0));
 	check_calls(test, call);
 	KUNIT_EXPECT_EQ(test, 0, nr_listed());
@@ -1438,7 +1438,7 @@ static void test_no_memory(struct kunit *test, struct test_call *call)
 	for (n = 1; ; n++) {
 		failing = n;
 		nr_allocs = 0;
-		kunit_activate_static_stub(test, ftrace_mux_fails, fail_alloc);
+		kunit_activate_static_stub(test, ftrace_mux_should_fail, fail_alloc);
 		listed += change_without_memory(test, call);
 		change_with_memory(test, call);
 		if (nr_allocs < n)
@@ -1449,7 +1449,7 @@ static void test_no_memory(struct kunit *test, struct test_call *call)
 	KUNIT_EXPECT_GT(test, listed, 0);
 
 	failing = FAIL_ALL;
-	kunit_activate_static_stub(test, ftrace_mux_fails, fail_alloc);
+	kunit_activate_static_stub(test, ftrace_mux_should_fail, fail_alloc);
 	KUNIT_EXPECT_GT(test, change_without_memory(test, call), 0);
 	change_with_memory(test, call);
 	kunit_info(test, "each of %u allocations, and all, have failed", n - 1);

@@ -32,7 +32,7 @@
 
 static_assert(BITS_PER_BYTE * sizeof_field(struct ftrace_mux_rec, filter_ids) >= FTRACE_MUX_IDS);
 #ifdef CONFIG_64BIT
-/* The masks are in the upper half of the flags, and code that clears a flag does not clear them */
+/* struct ftrace_mux_rec is the upper half of the flags, and stays if a flag is cleared */
 static_assert((~FTRACE_FL_ENABLED & FTRACE_FL_MUX) == FTRACE_FL_MUX);
 static_assert((~FTRACE_FL_TRAMP & FTRACE_FL_MUX) == FTRACE_FL_MUX);
 static_assert(offsetof(struct dyn_ftrace, mux) == offsetof(struct dyn_ftrace, flags) +
@@ -94,7 +94,7 @@ static void set_owner(unsigned int id, struct ftrace_ops *ops)
  */
 void ftrace_mux_get_id(struct ftrace_ops *ops)
 {
-	int free = -1;
+	int found = -1;
 
 	lockdep_assert_held(&ftrace_lock);
 
@@ -103,20 +103,20 @@ void ftrace_mux_get_id(struct ftrace_ops *ops)
 		return;
 
 	for (int id = FTRACE_MUX_IDS - 1; id >= 0; id--) {
-		/* This ID is RESTING, and was that of @ops: late callers of the ID call @ops */
+		/* A RESTING ID that @ops had: late callers of this ID call @ops */
 		if (ids[id].ops == ops) {
-			free = id;
+			found = id;
 			break;
 		}
 		if (!ids[id].ops)
-			free = id;
+			found = id;
 	}
 
-	if (free < 0)
+	if (found < 0)
 		return;
 
-	set_owner(free, ops);
-	ops->mux.id = free + 1;
+	set_owner(found, ops);
+	ops->mux.id = found + 1;
 }
 
 /**

@@ -3,9 +3,10 @@
  * Function tracer multiplexer: the file function_tracers_info.
  *
  * It shows for each tracer its ID, how many functions it traces, how these call
- * it, and which user of its name it is. It shows for each combination in use how
- * many functions have it, and whether memory was allocated for its code (on_demand), or
- * the kernel image has the code (static). All numbers are counted when the file is read.
+ * it, and whom it works for (a kprobe event, a BPF program). It shows for each
+ * combination in use how many functions have it, and whether memory was allocated for its
+ * code (on_demand), or the kernel image has the code (static). All numbers are counted
+ * when the file is read, but for on_demand_failed.
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
@@ -119,8 +120,8 @@ static unsigned long callback_of(struct ftrace_ops *ops)
 }
 
 /*
- * The module of the callback of a tracer. It can not go before its tracer is
- * unregistered, for which ftrace_lock is needed.
+ * The module of the callback of a tracer. It cannot be unloaded now: it has to unregister its
+ * tracer first, which takes ftrace_lock.
  */
 static const char *owner_name(struct ftrace_ops *ops)
 {
@@ -134,7 +135,7 @@ static const char *owner_name(struct ftrace_ops *ops)
 static void show_tracer(struct seq_file *m, struct ftrace_ops *ops,
 			const struct tracer_counts *counts)
 {
-	/* Graph tracers have the ID of the ops they share */
+	/* Graph tracers have the ID of their manager */
 	unsigned int id = ops->managed ? ops->managed->mux.id : ops->mux.id;
 
 	if (id)
@@ -231,7 +232,7 @@ static int info_show(struct seq_file *m, void *v)
 		return -ENODEV;
 
 	struct tracer_counts *tracers __free(kvfree) =
-		kvcalloc(ftrace_mux_count_tracers() + 1, sizeof(*tracers), GFP_KERNEL);
+		kvcalloc(ftrace_mux_nr_tracers(), sizeof(*tracers), GFP_KERNEL);
 	if (!tracers)
 		return -ENOMEM;
 
@@ -263,7 +264,7 @@ static size_t info_size(void)
 
 	guard(mutex)(&ftrace_lock);
 
-	size += ftrace_mux_count_tracers() * INFO_LINE;
+	size += ftrace_mux_nr_tracers() * INFO_LINE;
 	list_for_each_entry(combo, &ftrace_mux_combos, node)
 		size += INFO_LINE + combo->nr * INFO_NAME;
 

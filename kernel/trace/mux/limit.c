@@ -55,8 +55,8 @@ static bool is_limited(const struct ftrace_ops *ops, struct trace_array *tr)
 }
 
 /*
- * What a tracer has taken since the last check, in percent of a CPU. @elapsed: cycles since then,
- * also if the tracer was registered later. Its share is too low then.
+ * What a tracer has taken since the last check, in percent of a CPU. @elapsed: cycles since that
+ * check. If the tracer was registered later, its first share is too low.
  */
 static u64 share_since_check(struct ftrace_ops *ops, s64 elapsed)
 {
@@ -154,7 +154,7 @@ static int set_limit(struct trace_array *tr, unsigned int limit)
 	lockdep_assert_held(&trace_types_lock);
 
 	if (limit && !tr->mux_limit) {
-		ret = ftrace_mux_stat_start_time();
+		ret = ftrace_mux_stat_begin_timing();
 		if (ret)
 			return ret;
 		leave_out_past(tr);
@@ -164,7 +164,7 @@ static int set_limit(struct trace_array *tr, unsigned int limit)
 		}
 	} else if (!limit && tr->mux_limit) {
 		if (!--nr_limited)
-			ftrace_mux_stat_stop_time();
+			ftrace_mux_stat_end_timing();
 	}
 	WRITE_ONCE(tr->mux_limit, limit);
 
@@ -205,12 +205,12 @@ static ssize_t limit_write(struct file *file, const char __user *ubuf, size_t cn
 	if (ret)
 		return ret;
 
-	/* More than all CPUs is a mistake */
+	/* More than all CPUs have */
 	if (limit > 100 * num_possible_cpus())
 		return -EINVAL;
 
 	if (limit)
-		ftrace_mux_stat_prepare_time();
+		ftrace_mux_stat_prepare_timing();
 
 	guard(mutex)(&trace_types_lock);
 

@@ -2,13 +2,14 @@
 /*
  * Function tracer multiplexer: what ftrace.c calls, and the registered tracers.
  */
-#ifndef _KERNEL_TRACE_FTRACE_MUX_H
-#define _KERNEL_TRACE_FTRACE_MUX_H
+#ifndef _KERNEL_TRACE_MUX_MUX_H
+#define _KERNEL_TRACE_MUX_MUX_H
 
 #include <linux/bitops.h>
 #include <linux/ftrace.h>
 
 #include "../ftrace_internal.h"
+#include "errors.h"
 
 struct dentry;
 struct ftrace_hash;
@@ -17,10 +18,10 @@ struct seq_file;
 typedef void (*ftrace_mux_hash_func_t)(struct ftrace_hash *hash, void *data);
 
 /* What an update of call sites does to the entry of a function */
-enum ftrace_mux_move {
+enum ftrace_mux_rec_change {
 	FTRACE_MUX_NO_ENTRY,	/* it has none, and gets none: ftrace does as without us */
 	FTRACE_MUX_SAME_ENTRY,
-	FTRACE_MUX_OTHER_ENTRY,	/* to, between or from entries */
+	FTRACE_MUX_OTHER_ENTRY,	/* it gets its first entry, another one, or none any more */
 };
 
 #ifdef CONFIG_FTRACE_MUX
@@ -31,11 +32,11 @@ extern int ftrace_mux_enabled;
 
 bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
 			    bool again);
-enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec);
-void ftrace_mux_rec_move(struct dyn_ftrace *rec);
+enum ftrace_mux_rec_change __ftrace_mux_rec_test(struct dyn_ftrace *rec);
+void ftrace_mux_rec_switch(struct dyn_ftrace *rec);
 void ftrace_mux_rec_leave(struct dyn_ftrace *rec);
-unsigned long ftrace_mux_addr(struct dyn_ftrace *rec);
-unsigned long ftrace_mux_callee(struct dyn_ftrace *rec);
+unsigned long ftrace_mux_addr_new(struct dyn_ftrace *rec);	/* after the update */
+unsigned long ftrace_mux_addr_curr(struct dyn_ftrace *rec);	/* now */
 bool ftrace_mux_prepare(void);
 void ftrace_mux_prepare_rec(struct dyn_ftrace *rec);
 void ftrace_mux_updated(void);
@@ -48,7 +49,8 @@ struct ftrace_ops *ftrace_mux_only_ops(const struct dyn_ftrace *rec);
 /* quiesce.c: when memory is freed */
 
 void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
-void ftrace_mux_wait(struct ftrace_ops *ops);
+void ftrace_mux_wait(void);
+void ftrace_mux_wait_to_free(struct ftrace_ops *ops);
 
 /* combinations.c: the tracers of a combination */
 
@@ -56,7 +58,14 @@ bool ftrace_mux_update_func(struct ftrace_ops *ops);
 void ftrace_mux_combo_forget_graph(struct ftrace_ops *ops);
 void ftrace_mux_combo_silence(struct ftrace_ops *ops);
 
-/* tracers.c: the registered tracers */
+/*
+ * tracers.c: the registered tracers.
+ *
+ * A tracer: ftrace_mux_register(); ftrace_mux_unlink() when it is unregistered, and
+ * ftrace_mux_release() when its call sites are patched.
+ * A graph tracer: ftrace_mux_link(); ftrace_mux_unlink(), which releases it.
+ * The manager, the ops that all graph tracers share: ftrace_mux_register(); ftrace_mux_release().
+ */
 
 extern struct list_head ftrace_mux_tracers;
 
@@ -70,25 +79,28 @@ void ftrace_mux_register(struct ftrace_ops *ops);
 void ftrace_mux_link(struct ftrace_ops *ops);
 void ftrace_mux_unlink(struct ftrace_ops *ops);
 void ftrace_mux_hold_default(struct ftrace_ops *ops);
+void ftrace_mux_unhold_default(struct ftrace_ops *ops);
 
 struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr);
 void ftrace_mux_set_default(struct ftrace_ops *def, bool chosen);
-struct ftrace_ops *ftrace_mux_find(u64 seq);
+enum ftrace_mux_error ftrace_mux_find_by_name(struct trace_array *tr, const char *wanted,
+					      struct ftrace_ops **found);
+struct ftrace_ops *ftrace_mux_find_by_seq(u64 seq);
 u64 ftrace_mux_last_seq(void);
-bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr);
-unsigned int ftrace_mux_count_tracers(void);
-unsigned int ftrace_mux_count_file_tracers(struct trace_array *tr);
+bool ftrace_mux_in_filter_files(struct ftrace_ops *ops, struct trace_array *tr);
+unsigned int ftrace_mux_nr_tracers(void);
+unsigned int ftrace_mux_nr_in_filter_files(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
 void ftrace_mux_show_name(struct seq_file *m, struct ftrace_ops *ops);
 
-/* See updates.c. Costs next to nothing if the multiplexer is switched off. */
+/* See updates.c. A load and a branch if the multiplexer is switched off. */
 static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec,
 					bool add, bool again)
 {
 	return ftrace_mux_enabled && __ftrace_mux_rec_touch(ops, rec, add, again);
 }
 
-static inline enum ftrace_mux_move ftrace_mux_rec_test(struct dyn_ftrace *rec)
+static inline enum ftrace_mux_rec_change ftrace_mux_rec_test(struct dyn_ftrace *rec)
 {
 	if (!ftrace_mux_enabled && !rec->mux.entry)
 		return FTRACE_MUX_NO_ENTRY;
@@ -97,21 +109,21 @@ static inline enum ftrace_mux_move ftrace_mux_rec_test(struct dyn_ftrace *rec)
 }
 
 /*
- * The owner of @ops calls ftrace_mux_wait() before it frees @ops, or what its callback
- * uses. So unregister_ftrace_function() does not wait until no task can call @ops.
+ * Before the owner of @ops frees @ops, or what its callback uses, it calls ftrace_mux_wait(). So
+ * unregister_ftrace_function() does not wait until no task can call @ops.
  */
-static inline void ftrace_mux_wait_later(struct ftrace_ops *ops)
+static inline void ftrace_mux_set_owner_waits(struct ftrace_ops *ops)
 {
-	ops->mux.waits_later = true;
+	ops->mux.owner_waits = true;
 }
 
 /*
  * Whether unregister_ftrace_function() need not wait: the owner of @ops will, and @ops has no
  * trampoline of its own, which ftrace would free.
  */
-static inline bool ftrace_mux_waits_later(const struct ftrace_ops *ops)
+static inline bool ftrace_mux_owner_waits(const struct ftrace_ops *ops)
 {
-	return ops->mux.waits_later && !ops->trampoline;
+	return ops->mux.owner_waits && !ops->trampoline;
 }
 
 /* Set the ID of @ops in the filter mask of @rec, and in the notrace mask if @in_notrace */
@@ -141,18 +153,18 @@ static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
 }
 
 /*
- * The mux.tr of a tracer of @tr: NULL for the top instance. That is told by its ops, since
- * TRACE_ARRAY_FL_GLOBAL is not set yet when a tracer starts early (ftrace=).
+ * The mux.tr of the tracers of @tr. It is NULL for the top instance, for which callers pass NULL or
+ * its trace array. The ops of that array tells it: TRACE_ARRAY_FL_GLOBAL is not set yet when a
+ * tracer starts early (ftrace=).
  */
 static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
 {
 	return tr && tr->ops != &global_ops ? tr : NULL;
 }
 
-/* Only the profiler has a mux.filter */
 static inline bool ftrace_mux_is_profiler(const struct ftrace_ops *ops)
 {
-	return ops->mux.filter;
+	return ops->mux.profiler;
 }
 
 /* Say which instance a tracer of the kernel works for, before it is registered */
@@ -162,15 +174,15 @@ static inline void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_
 }
 
 /*
- * The filters for modules that are not loaded yet, of a tracer with a filter of
- * its own. NULL if the list of the trace array is used.
+ * The filters for modules that are not loaded yet, of a tracer that does not have the filter of the
+ * function tracer. NULL if it has none: only the profiler has them.
  */
 static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int enable)
 {
-	if (!ops->mux.filter)
+	if (!ops->mux.profiler)
 		return NULL;
 
-	return enable ? &ops->mux.filter->mod_trace : &ops->mux.filter->mod_notrace;
+	return enable ? &ops->mux.profiler->mod_trace : &ops->mux.profiler->mod_notrace;
 }
 
 /* The names of system calls in filters */
@@ -178,28 +190,37 @@ static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int 
 bool ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,
 			      bool (*match)(char *name, void *glob), void *glob);
 
-/* Files: what the user sees of the above */
+/* files.c, write.c: what the user sees of the above */
 
 int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 			  struct inode *inode, struct file *file);
-bool ftrace_mux_empty_mods(struct ftrace_iterator *iter);
-int ftrace_mux_copy_mods(struct ftrace_iterator *iter);
 ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *ubuf,
 			       size_t cnt, loff_t *ppos);
 void ftrace_mux_regex_commit(struct ftrace_iterator *iter);
 bool ftrace_mux_release_sections(struct ftrace_iterator *iter);
+bool ftrace_mux_show_callee(struct seq_file *m, struct dyn_ftrace *rec);
+void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
+void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
+
+/* filters.c: the filters that these files show and change */
+
+bool ftrace_mux_empty_mods(struct ftrace_iterator *iter);
+int ftrace_mux_copy_mods(struct ftrace_iterator *iter);
 void ftrace_mux_share_filter(struct ftrace_ops *ops);
 void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data);
 void ftrace_mux_process_mods(char *mod);
 void ftrace_mux_files_lock(struct ftrace_ops *ops);
 void ftrace_mux_files_unlock(struct ftrace_ops *ops);
-bool ftrace_mux_show_callee(struct seq_file *m, struct dyn_ftrace *rec);
-void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
-void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
+
+/* info.c, stat.c, limit.c: files that say more about the tracers */
+
 extern const struct file_operations ftrace_mux_info_fops;
-void ftrace_mux_limit_remove(struct trace_array *tr);
 extern const struct file_operations ftrace_mux_stat_fops;
 extern const struct file_operations ftrace_mux_limit_fops;
+void ftrace_mux_limit_remove(struct trace_array *tr);
+
+/* ftrace.c */
+
 #ifdef CONFIG_FUNCTION_PROFILER
 bool ftrace_profile_stop(void);
 #else
@@ -222,15 +243,17 @@ static inline void ftrace_mux_init_tracer(struct ftrace_ops *ops,
 static inline void ftrace_mux_share_filter(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_register(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent) { }
-static inline void ftrace_mux_wait(struct ftrace_ops *ops) { }
-static inline void ftrace_mux_wait_later(struct ftrace_ops *ops) { }
-static inline bool ftrace_mux_waits_later(const struct ftrace_ops *ops) { return false; }
+static inline void ftrace_mux_wait(void) { }
+static inline void ftrace_mux_wait_to_free(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_set_owner_waits(struct ftrace_ops *ops) { }
+static inline bool ftrace_mux_owner_waits(const struct ftrace_ops *ops) { return false; }
 static inline void ftrace_mux_link(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_unlink(struct ftrace_ops *ops) { }
 static inline bool ftrace_mux_update_func(struct ftrace_ops *ops) { return false; }
 static inline void ftrace_mux_set_instance(struct ftrace_ops *ops,
 					   struct trace_array *tr) { }
 static inline void ftrace_mux_hold_default(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_unhold_default(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_files_lock(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_files_unlock(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_limit_remove(struct trace_array *tr) { }
@@ -240,6 +263,7 @@ static inline void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func,
 
 static inline void ftrace_mux_process_mods(char *mod) { }
 
+/* The callers of these depend on CONFIG_DYNAMIC_FTRACE, as their types do */
 #ifdef CONFIG_DYNAMIC_FTRACE
 static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int enable)
 {
@@ -251,20 +275,20 @@ static inline struct ftrace_ops *ftrace_mux_only_ops(const struct dyn_ftrace *re
 	return NULL;
 }
 
-static inline unsigned long ftrace_mux_addr(struct dyn_ftrace *rec) { return 0; }
-static inline unsigned long ftrace_mux_callee(struct dyn_ftrace *rec) { return 0; }
+static inline unsigned long ftrace_mux_addr_new(struct dyn_ftrace *rec) { return 0; }
+static inline unsigned long ftrace_mux_addr_curr(struct dyn_ftrace *rec) { return 0; }
 static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec,
 					bool add, bool again)
 {
 	return false;
 }
 
-static inline enum ftrace_mux_move ftrace_mux_rec_test(struct dyn_ftrace *rec)
+static inline enum ftrace_mux_rec_change ftrace_mux_rec_test(struct dyn_ftrace *rec)
 {
 	return FTRACE_MUX_NO_ENTRY;
 }
 
-static inline void ftrace_mux_rec_move(struct dyn_ftrace *rec) { }
+static inline void ftrace_mux_rec_switch(struct dyn_ftrace *rec) { }
 static inline void ftrace_mux_rec_leave(struct dyn_ftrace *rec) { }
 static inline bool ftrace_mux_prepare(void) { return true; }
 static inline void ftrace_mux_prepare_rec(struct dyn_ftrace *rec) { }
@@ -325,21 +349,21 @@ static inline void ftrace_mux_create_files(struct trace_array *tr,
 
 #if defined(CONFIG_FTRACE_MUX) && defined(CONFIG_FUNCTION_PROFILER)
 void ftrace_mux_init_profiler_pids(struct ftrace_ops *ops);
-struct trace_array *ftrace_mux_pid_array(struct trace_array *tr);
-struct trace_array *ftrace_mux_profiler_array(struct trace_array *tr);
-struct trace_array *ftrace_mux_idle_profiler_array(struct trace_array *tr);
+struct trace_array *ftrace_mux_pid_tr(struct trace_array *tr);
+struct trace_array *ftrace_mux_profiler_tr(struct trace_array *tr);
+struct trace_array *ftrace_mux_idle_profiler_tr(struct trace_array *tr);
 #else
 static inline void ftrace_mux_init_profiler_pids(struct ftrace_ops *ops) { }
-static inline struct trace_array *ftrace_mux_pid_array(struct trace_array *tr) { return tr; }
-static inline struct trace_array *ftrace_mux_profiler_array(struct trace_array *tr)
+static inline struct trace_array *ftrace_mux_pid_tr(struct trace_array *tr) { return tr; }
+static inline struct trace_array *ftrace_mux_profiler_tr(struct trace_array *tr)
 {
 	return NULL;
 }
 
-static inline struct trace_array *ftrace_mux_idle_profiler_array(struct trace_array *tr)
+static inline struct trace_array *ftrace_mux_idle_profiler_tr(struct trace_array *tr)
 {
 	return NULL;
 }
 #endif
 
-#endif /* _KERNEL_TRACE_FTRACE_MUX_H */
+#endif /* _KERNEL_TRACE_MUX_MUX_H */

@@ -16,12 +16,14 @@
 #include "../trace.h"
 #include "mux.h"
 
-/* 0 would trace the tasks with PID 0 */
+/* ftrace_ignore_pid is a PID, or one of FTRACE_PID_*. 0 would be the idle tasks. */
 static DEFINE_PER_CPU(struct trace_array_cpu, profiler_cpu) = {
 	.ftrace_ignore_pid = FTRACE_PID_TRACE,
 };
 
 static struct trace_array profiler_array;
+
+/* Set when the profiler is enabled for the first time, always to the same ops */
 static struct ftrace_ops *profiler;
 
 /**
@@ -39,14 +41,14 @@ void ftrace_mux_init_profiler_pids(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_pid_array - what has the PID filter that the files of an instance are about
+ * ftrace_mux_pid_tr - the trace array with the PID filter that the files of an instance are about
  * @tr: the trace instance
  *
  * Context: process context, may sleep; takes ftrace_lock.
  *
  * Return: @tr, or the array of the profiler, if the user has chosen the profiler.
  */
-struct trace_array *ftrace_mux_pid_array(struct trace_array *tr)
+struct trace_array *ftrace_mux_pid_tr(struct trace_array *tr)
 {
 	struct ftrace_ops *def;
 
@@ -58,7 +60,7 @@ struct trace_array *ftrace_mux_pid_array(struct trace_array *tr)
 }
 
 /**
- * ftrace_mux_profiler_array - what has the PID filter of the profiler, for the top instance
+ * ftrace_mux_profiler_tr - the trace array with the PID filter of the profiler
  * @tr: a trace array
  *
  * Context: any.
@@ -66,13 +68,13 @@ struct trace_array *ftrace_mux_pid_array(struct trace_array *tr)
  * Return: the array, NULL if @tr is not the top instance. It is NULL for the array of the profiler,
  * too, which ends the recursion of ftrace_pid_follow_fork().
  */
-struct trace_array *ftrace_mux_profiler_array(struct trace_array *tr)
+struct trace_array *ftrace_mux_profiler_tr(struct trace_array *tr)
 {
 	return tr->ops == &global_ops ? &profiler_array : NULL;
 }
 
 /**
- * ftrace_mux_idle_profiler_array - what has the PID filter of the profiler, if that is off
+ * ftrace_mux_idle_profiler_tr - the trace array with the PID filter of the profiler, if that is off
  * @tr: a trace array
  *
  * While the profiler is off, nobody can choose it to clear its PID filter. So it is cleared with
@@ -82,9 +84,9 @@ struct trace_array *ftrace_mux_profiler_array(struct trace_array *tr)
  *
  * Return: the array, NULL if @tr is not the top instance, or the profiler is on.
  */
-struct trace_array *ftrace_mux_idle_profiler_array(struct trace_array *tr)
+struct trace_array *ftrace_mux_idle_profiler_tr(struct trace_array *tr)
 {
 	guard(mutex)(&ftrace_lock);
 
-	return profiler && !profiler->mux.seq ? ftrace_mux_profiler_array(tr) : NULL;
+	return profiler && !profiler->mux.seq ? ftrace_mux_profiler_tr(tr) : NULL;
 }

@@ -33,6 +33,9 @@
 #include "quiesce.h"
 
 /*
+ * A sweep marks what is unused (start_quiescing()), waits for a grace period, and frees what is
+ * still unused (reap()).
+ *
  * Delay between an update and the sweep that frees unused entries and combinations: one
  * grace period serves many updates.
  */
@@ -85,7 +88,10 @@ static bool start_quiescing(void)
 		found |= entry->quiescing;
 	}
 
-	/* These need no mark: see the condition in reap() */
+	/*
+	 * No mark is needed for reap(): a combination that gets an entry until then is not empty,
+	 * one that an entry leaves has entry_left, and no task can be in one that is new.
+	 */
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
 		found |= combo->entry_left || list_empty(&combo->entries);
 		combo->entry_left = false;
@@ -174,9 +180,9 @@ static void free_combos_of(struct ftrace_ops *ops)
  * ftrace_mux_release - free what belongs to a tracer that has been unregistered, now or later
  * @ops: the tracer, on no call site any more; or a graph tracer, which has no ID
  * @quiescent: whether a grace period of both flavors of Tasks RCU has passed
- *	since it left the last call site; must be true if @ops may be freed before
- *	ftrace_mux_wait() is called, but for a graph tracer: a combination and a struct
- *	fgraph_set only compare its address
+ *	since it left the last call site. It may be false if the owner of @ops calls
+ *	ftrace_mux_wait() before it frees @ops, and for a graph tracer: combinations only
+ *	compare the address of a graph tracer.
  *
  * If @quiescent is false, a sweep frees the ID and the combinations.
  *
@@ -197,11 +203,11 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 }
 
 /**
- * ftrace_mux_sweep - sweep at once, and wait until it is done
+ * ftrace_mux_sweep_sync - sweep at once, and wait until it is done
  *
  * Context: process context, may sleep for seconds; ftrace_lock not held.
  */
-void ftrace_mux_sweep(void)
+void ftrace_mux_sweep_sync(void)
 {
 	mod_delayed_work(system_dfl_long_wq, &sweep_work, 0);
 	flush_delayed_work(&sweep_work);
@@ -209,21 +215,33 @@ void ftrace_mux_sweep(void)
 
 /**
  * ftrace_mux_wait - wait until no task is in a callback for which nobody has waited
- * @ops: a tracer that is about to be freed, or NULL
  *
- * Waits for all tracers, since a callback may use what belongs to another one. Clears
- * waits_later: if @ops is registered again, unregister_ftrace_function() waits.
+ * Waits for all tracers, since a callback may use what belongs to another one.
  *
  * Context: process context, may sleep for seconds; ftrace_lock not held.
  */
-void ftrace_mux_wait(struct ftrace_ops *ops)
+void ftrace_mux_wait(void)
 {
 	scoped_guard(mutex, &ftrace_lock) {
-		if (ops)
-			ops->mux.waits_later = false;
 		if (!needs_grace && !sweeping)
 			return;
 	}
 
-	ftrace_mux_sweep();
+	ftrace_mux_sweep_sync();
+}
+
+/**
+ * ftrace_mux_wait_to_free - wait before a tracer is freed
+ * @ops: the tracer, after ftrace_mux_set_owner_waits()
+ *
+ * If @ops is registered afterwards, unregister_ftrace_function() waits.
+ *
+ * Context: process context, may sleep for seconds; ftrace_lock not held.
+ */
+void ftrace_mux_wait_to_free(struct ftrace_ops *ops)
+{
+	scoped_guard(mutex, &ftrace_lock)
+		ops->mux.owner_waits = false;
+
+	ftrace_mux_wait();
 }

@@ -4,6 +4,6 @@
 #define _KERNEL_TRACE_MUX_QUIESCE_H
 
 void ftrace_mux_request_sweep(void);
-void ftrace_mux_sweep(void);
+void ftrace_mux_sweep_sync(void);
 
 #endif /* _KERNEL_TRACE_MUX_QUIESCE_H */

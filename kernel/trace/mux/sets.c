@@ -3,8 +3,8 @@
  * Function tracer multiplexer: which tracers a function has.
  *
  * If a tracer has an ID, the masks in the record of a function tell whether it wants the
- * function. If it has none, its filter tells. All graph tracers share one ops. If
- * there are several, their filters tell which of them want a function that the ops wants.
+ * function. If it has none, its filter tells. All graph tracers share one ops, the manager. If
+ * there are several, their filters tell which of them want a function that the manager wants.
  *
  * Protected by ftrace_lock.
  */
@@ -15,7 +15,7 @@
 #include "ids.h"
 #include "sets.h"
 
-/* The ops that all graph tracers share: set when the first is registered, and never changed */
+/* The manager: set when the first graph tracer is registered, and never changed */
 struct ftrace_ops *ftrace_mux_graph_ops;
 
 static bool filter_selects(struct ftrace_ops *ops, unsigned long ip)
@@ -46,31 +46,27 @@ bool ftrace_mux_wants(struct ftrace_ops *ops, struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_graph_manager - the ops of the graph tracers, if there are several
+ * ftrace_mux_has_graph_sets - whether functions have sets of graph tracers
  *
  * Context: ftrace_lock held.
  *
- * Return: the ops, NULL if there are less than two graph tracers: nothing needs
- * to be told apart then.
+ * Return: true if two or more graph tracers are registered.
  */
-struct ftrace_ops *ftrace_mux_graph_manager(void)
+bool ftrace_mux_has_graph_sets(void)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	if (!ftrace_mux_graph_ops || list_empty(&ftrace_mux_graph_ops->subop_list) ||
-	    list_is_singular(&ftrace_mux_graph_ops->subop_list))
-		return NULL;
-
-	return ftrace_mux_graph_ops;
+	return ftrace_mux_graph_ops && !list_empty(&ftrace_mux_graph_ops->subop_list) &&
+	       !list_is_singular(&ftrace_mux_graph_ops->subop_list);
 }
 
 /* The graph tracers of @rec, as a mask of their indexes */
-static unsigned long collect_graph(struct ftrace_ops *manager, struct dyn_ftrace *rec)
+static unsigned long collect_graph(struct dyn_ftrace *rec)
 {
 	unsigned long graph = 0;
 	struct fgraph_ops *gops;
 
-	list_for_each_entry(gops, &manager->subop_list, ops.list) {
+	list_for_each_entry(gops, &ftrace_mux_graph_ops->subop_list, ops.list) {
 		if (filter_selects(&gops->ops, rec->ip))
 			graph |= BIT(gops->idx);
 	}
@@ -83,18 +79,17 @@ static unsigned long collect_graph(struct ftrace_ops *manager, struct dyn_ftrace
  * @rec: record of the function
  * @set: filled in with its tracers
  *
- * Context: ftrace_lock held.
- *
  * Tracers with an ID are found by the masks of the record, others by their filters.
  *
- * Return: false if there are too many, or their number is not ftrace_rec_count(): the function gets
- * no entry, and goes through the list.
+ * Context: ftrace_lock held.
+ *
+ * Return: false if there are too many, or their number is not ftrace_rec_count(), which would be a
+ * bug of ftrace: the function gets no entry, and goes through the list, which loses no call.
  */
 bool ftrace_mux_collect(struct dyn_ftrace *rec, struct ftrace_mux_set *set)
 {
 	unsigned int count = ftrace_rec_count(rec), stubs = 0, first, id;
 	unsigned long mask = ftrace_mux_rec_mask(rec);
-	struct ftrace_ops *manager = ftrace_mux_graph_manager();
 	struct ftrace_ops *ops;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -104,8 +99,8 @@ bool ftrace_mux_collect(struct dyn_ftrace *rec, struct ftrace_mux_set *set)
 	if (count > FTRACE_MUX_MAX_TRACERS)
 		return false;
 
-	if (manager && ftrace_mux_wants(manager, rec))
-		set->graph = collect_graph(manager, rec);
+	if (ftrace_mux_has_graph_sets() && ftrace_mux_wants(ftrace_mux_graph_ops, rec))
+		set->graph = collect_graph(rec);
 
 	for_each_set_bit(id, &mask, FTRACE_MUX_IDS)
 		set->ops[set->nr++] = ftrace_mux_id_owner(id);
@@ -125,7 +120,7 @@ bool ftrace_mux_collect(struct dyn_ftrace *rec, struct ftrace_mux_set *set)
 			return false;
 	} while_for_each_ftrace_op(ops);
 
-	/* The list starts with the one that was registered last */
+	/* The list starts with the tracer that was registered last */
 	for (unsigned int last = set->nr; first + 1 < last; first++, last--)
 		swap(set->ops[first], set->ops[last - 1]);
 

@@ -24,7 +24,7 @@ struct ftrace_mux_set {
 
 extern struct ftrace_ops *ftrace_mux_graph_ops;
 
-struct ftrace_ops *ftrace_mux_graph_manager(void);
+bool ftrace_mux_has_graph_sets(void);
 bool ftrace_mux_wants(struct ftrace_ops *ops, struct dyn_ftrace *rec);
 bool ftrace_mux_collect(struct dyn_ftrace *rec, struct ftrace_mux_set *set);
 bool ftrace_mux_set_needs_regs(const struct ftrace_mux_set *set);

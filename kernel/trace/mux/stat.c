@@ -8,7 +8,7 @@
  *
  * The file shows "-" instead of a number while nothing is counted, for a tracer with an incomplete
  * count, and for a direct call: a call site whose only tracer it is calls it without a trampoline.
- * It shows "-" for a time that is not measured, or after the clock was reset.
+ * It shows "-" for a time that is not measured, or after the machine was suspended.
  *
  * If there is no memory when counting stops, an entry keeps leading to a combination that counts,
  * until its tracers change.
@@ -36,25 +36,28 @@
 /* Room for the line of a tracer */
 #define STAT_LINE	200
 
-/*
- * The mode that was written last. If a limit needs the time, the mode is FTRACE_MUX_MODE_TIME
- * nevertheless.
- */
+/* What was written to the file. ftrace_mux_count_mode() differs from it while time_needed. */
 static enum ftrace_mux_mode requested_mode;
+
+/* An instance has a limit, see limit.c */
 static bool time_needed;
 
 /* ktime_get_ns() and ftrace_mux_clock() when counting has started */
 static u64 started;
 static u64 started_cycles;
 
+/* How much CLOCK_BOOTTIME was ahead of CLOCK_MONOTONIC then: each suspend adds to it */
+static ktime_t started_offset;
+
+static ktime_t boottime_offset(void)
+{
+	return ktime_mono_to_any(0, TK_OFFS_BOOT);
+}
+
 static bool counting(void)
 {
 	return ftrace_mux_count_mode() != FTRACE_MUX_MODE_OFF;
 }
-
-/* Tracers */
-
-/* The time that graph tracers take when functions return: fgraph.c measures their retfunc */
 
 static struct fgraph_ops *graph_tracer(struct ftrace_ops *ops)
 {
@@ -67,7 +70,10 @@ static bool timing(void)
 	return ftrace_mux_count_mode() == FTRACE_MUX_MODE_TIME && ftrace_mux_enabled;
 }
 
-/* @timed: whether to measure, from now on */
+/*
+ * Start or stop to measure what graph tracers take when functions return. fgraph.c measures their
+ * retfunc.
+ */
 static void time_returns(struct ftrace_ops *ops, bool timed)
 {
 	struct fgraph_ops *gops = graph_tracer(ops);
@@ -75,7 +81,7 @@ static void time_returns(struct ftrace_ops *ops, bool timed)
 	if (!gops)
 		return;
 
-	ops->mux.returns = timed ? fgraph_read_ret_time(gops).cycles : 0;
+	ops->mux.return_start = timed ? fgraph_read_ret_time(gops).cycles : 0;
 	fgraph_set_ret_timing(gops, timed);
 }
 
@@ -87,13 +93,13 @@ static void time_all_returns(void)
 		time_returns(ops, timing());
 }
 
-/* Add the time of returns since time_returns(). Those that were preempted are left out. */
-static void add_returns(struct ftrace_mux_usage *sum, struct ftrace_ops *ops)
+/* Set the time of returns since time_returns(). Those that were preempted are left out. */
+static void set_return_cycles(struct ftrace_mux_usage *usage, struct ftrace_ops *ops)
 {
 	struct fgraph_ops *gops = graph_tracer(ops);
 
 	if (gops && timing())
-		sum->return_cycles = fgraph_read_ret_time(gops).cycles - ops->mux.returns;
+		usage->return_cycles = fgraph_read_ret_time(gops).cycles - ops->mux.return_start;
 }
 
 /* All graph tracers share one guard against recursion, and one number of misses */
@@ -165,8 +171,8 @@ void ftrace_mux_stat_switch(void)
 
 /* The mode */
 
-/* Note the tracers of functions that call ftrace_ops_list_func() when counting starts */
-static void mark_list_functions(void)
+/* When counting starts, mark the tracers of functions without an entry: no combination counts */
+static void mark_entryless_functions(void)
 {
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
@@ -216,11 +222,12 @@ static int change_mode(enum ftrace_mux_mode new_mode)
 	if (counting()) {
 		started = ktime_get_ns();
 		started_cycles = ftrace_mux_clock();
+		started_offset = boottime_offset();
 		for_each_ftrace_mux_tracer(ops) {
 			ops->mux.usage = (struct ftrace_mux_usage){ };
 			ops->mux.incomplete = !ftrace_mux_enabled;
 		}
-		mark_list_functions();
+		mark_entryless_functions();
 	}
 	move_entries(set);
 
@@ -261,29 +268,29 @@ static int set_mode(enum ftrace_mux_mode new_mode)
 static void sweep_old_combos(enum ftrace_mux_mode new_mode)
 {
 	if (has_old_combos(new_mode))
-		ftrace_mux_sweep();
+		ftrace_mux_sweep_sync();
 }
 
 /**
- * ftrace_mux_stat_prepare_time - free combinations of earlier modes, so that they do not pile up
+ * ftrace_mux_stat_prepare_timing - free combinations of earlier modes, so that they do not pile up
  *
- * Called before ftrace_mux_stat_start_time().
+ * Called before ftrace_mux_stat_begin_timing().
  *
  * Context: process context, may sleep for seconds; no lock held.
  */
-void ftrace_mux_stat_prepare_time(void)
+void ftrace_mux_stat_prepare_timing(void)
 {
 	sweep_old_combos(FTRACE_MUX_MODE_TIME);
 }
 
 /**
- * ftrace_mux_stat_start_time - measure the time of calls, whatever was written to the file
+ * ftrace_mux_stat_begin_timing - measure the time of calls, whatever was written to the file
  *
  * Context: process context, may sleep; ftrace_lock not held.
  *
  * Return: 0, -ENOMEM, or -ENODEV if ftrace is dead.
  */
-int ftrace_mux_stat_start_time(void)
+int ftrace_mux_stat_begin_timing(void)
 {
 	int ret;
 
@@ -297,13 +304,13 @@ int ftrace_mux_stat_start_time(void)
 }
 
 /**
- * ftrace_mux_stat_stop_time - undo ftrace_mux_stat_start_time()
+ * ftrace_mux_stat_end_timing - undo ftrace_mux_stat_begin_timing()
  *
  * If there is no memory for that, the time is measured until the file is written.
  *
  * Context: process context, may sleep; ftrace_lock not held.
  */
-void ftrace_mux_stat_stop_time(void)
+void ftrace_mux_stat_end_timing(void)
 {
 	guard(mutex)(&ftrace_lock);
 
@@ -338,22 +345,31 @@ static void add_combo(struct tracer_stat *stats, const struct ftrace_mux_combo *
 static u64 used_cycles(const struct ftrace_mux_usage *usage)
 {
 	const struct ftrace_mux_time *time = &usage->time;
-	u64 measured = usage->calls - min(usage->calls, time->preempted);
+	u64 measured = max(usage->calls - min(usage->calls, time->preempted), 1ULL);
+	u64 rest, average = div64_u64_rem(time->cycles, measured, &rest);
 
-	return time->cycles + time->preempted * div64_u64(time->cycles, max(measured, 1ULL)) +
-	       usage->return_cycles;
+	return time->cycles + time->preempted * average +
+	       div64_u64(time->preempted * rest, measured) + usage->return_cycles;
 }
 
 /*
  * The time and the cycles since counting has started tell how long a cycle is. Returns false if the
- * counter of cycles has been reset, as when the machine was suspended: no CPU can have used more
- * cycles than have elapsed.
+ * machine was suspended since: the counter of cycles may have been reset, or may have gone on while
+ * CLOCK_MONOTONIC stood still.
  */
 static bool cycles_to_ns(u64 cycles, u64 *ns)
 {
 	s64 elapsed = ftrace_mux_clock() - started_cycles;
 
-	if (elapsed <= 0 || div_u64(cycles, num_possible_cpus()) > elapsed)
+	if (elapsed <= 0 || boottime_offset() != started_offset)
+		return false;
+
+	/*
+	 * An interrupt during a call may call the tracer again, so that a CPU may have used more
+	 * cycles than have elapsed. Much more are a mistake. On x86, the division below traps if
+	 * its result has more than 64 bits.
+	 */
+	if (div_u64(cycles, 16 * num_possible_cpus()) > elapsed)
 		return false;
 
 	*ns = mul_u64_u64_div_u64(cycles, ktime_get_ns() - started, elapsed);
@@ -398,7 +414,7 @@ u64 ftrace_mux_stat_cycles(struct ftrace_ops *ops)
 		ftrace_mux_count_add_usage(&usage, combo, ftrace_mux_count_sum(combo), ops);
 		cond_resched();
 	}
-	add_returns(&usage, ops);
+	set_return_cycles(&usage, ops);
 
 	return used_cycles(&usage);
 }
@@ -447,13 +463,13 @@ static int stat_show(struct seq_file *m, void *v)
 		return -ENODEV;
 
 	struct tracer_stat *stats __free(kvfree) =
-		kvcalloc(ftrace_mux_count_tracers() + 1, sizeof(*stats), GFP_KERNEL);
+		kvcalloc(ftrace_mux_nr_tracers(), sizeof(*stats), GFP_KERNEL);
 	if (!stats)
 		return -ENOMEM;
 
 	for_each_ftrace_mux_tracer(ops) {
 		stats[n].usage = ops->mux.usage;
-		add_returns(&stats[n++].usage, ops);
+		set_return_cycles(&stats[n++].usage, ops);
 	}
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
 		add_combo(stats, combo);
@@ -509,7 +525,7 @@ static size_t stat_size(void)
 {
 	guard(mutex)(&ftrace_lock);
 
-	return PAGE_SIZE + ftrace_mux_count_tracers() * STAT_LINE;
+	return PAGE_SIZE + ftrace_mux_nr_tracers() * STAT_LINE;
 }
 
 static int stat_open(struct inode *inode, struct file *file)

@@ -10,9 +10,9 @@ struct ftrace_ops;
 void ftrace_mux_stat_register(struct ftrace_ops *ops);
 void ftrace_mux_stat_unregister(struct ftrace_ops *ops);
 
-void ftrace_mux_stat_prepare_time(void);
-int ftrace_mux_stat_start_time(void);
-void ftrace_mux_stat_stop_time(void);
+void ftrace_mux_stat_prepare_timing(void);
+int ftrace_mux_stat_begin_timing(void);
+void ftrace_mux_stat_end_timing(void);
 u64 ftrace_mux_stat_cycles(struct ftrace_ops *ops);
 
 void ftrace_mux_stat_switch(void);

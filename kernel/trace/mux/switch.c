@@ -4,12 +4,17 @@
  *
  * Protected by ftrace_lock.
  */
+#include <kunit/visibility.h>
 #include <linux/init.h>
 #include <linux/kstrtox.h>
 #include <linux/sysctl.h>
 
 #include "mux.h"
 #include "stat.h"
+
+/* Whether functions get entries */
+int ftrace_mux_enabled = 1;
+EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_enabled);
 
 static int __init set_ftrace_mux(char *str)
 {
@@ -45,7 +50,7 @@ static int ftrace_mux_sysctl(const struct ctl_table *table, int write,
 	ftrace_mux_enabled = enabled;
 	ftrace_mux_stat_switch();
 	ftrace_check_all = true;
-	/* Tracers have trampolines of their own only if this is off */
+	/* Only if the multiplexer is off, a tracer needs a trampoline of its own */
 	if (!enabled)
 		ftrace_update_trampolines();
 	if (ftrace_enabled)

@@ -26,10 +26,9 @@ struct ftrace_mux_timed_call {
 	struct ftrace_mux_time __percpu	*time;
 };
 
-/* @op is the arg of the call, a struct ftrace_mux_timed_call */
-static notrace __kprobes void ftrace_mux_timed_func(unsigned long ip, unsigned long parent_ip,
-						    struct ftrace_ops *op,
-						    struct ftrace_regs *fregs)
+/* @op is the arg of the call, a struct ftrace_mux_timed_call. Called in any context. */
+static void ftrace_mux_timed_func(unsigned long ip, unsigned long parent_ip,
+				  struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	const struct ftrace_mux_timed_call *timed = (const void *)op;
 	ftrace_func_t func = READ_ONCE(timed->call.func);
@@ -38,6 +37,9 @@ static notrace __kprobes void ftrace_mux_timed_func(unsigned long ip, unsigned l
 	func(ip, parent_ip, timed->call.arg, fregs);
 	ftrace_mux_timer_stop(timer, timed->time);
 }
+
+/* A kprobe here would be hit by each call of a tracer, that of kprobes included */
+NOKPROBE_SYMBOL(ftrace_mux_timed_func);
 
 /**
  * ftrace_mux_time_init - measure the time of the calls of a combination
@@ -135,8 +137,8 @@ struct ftrace_mux_time ftrace_mux_time_sum(const struct ftrace_mux_time __percpu
 	for_each_possible_cpu(cpu) {
 		const struct ftrace_mux_time *this = per_cpu_ptr(time, cpu);
 
-		sum.cycles += READ_ONCE(this->cycles);
-		sum.preempted += READ_ONCE(this->preempted);
+		sum.cycles += ftrace_mux_read_counter(&this->cycles);
+		sum.preempted += ftrace_mux_read_counter(&this->preempted);
 	}
 
 	return sum;

@@ -15,7 +15,7 @@ struct ftrace_mux_combo;
 
 #include <asm/ftrace_mux.h>
 
-/* The clock that measures calls. It is the same for all CPUs, has 64 bits, and any unit. */
+/* The clock that measures calls. All CPUs agree on it. It has 64 bits; its unit is unspecified. */
 static __always_inline u64 ftrace_mux_clock(void)
 {
 #ifdef ARCH_FTRACE_MUX_CLOCK
@@ -40,8 +40,8 @@ static __always_inline struct ftrace_mux_timer ftrace_mux_timer_start(void)
 }
 
 /*
- * Add the time of the call to that of this CPU in @time. A callback never sleeps: the task has run
- * on this CPU all the time if it was not preempted.
+ * Add the time of the call to that of this CPU in @time. A callback never sleeps: if the task was
+ * not preempted, nothing but interrupts has run meanwhile.
  */
 static __always_inline void ftrace_mux_timer_stop(struct ftrace_mux_timer timer,
 						  struct ftrace_mux_time __percpu *time)
@@ -52,6 +52,17 @@ static __always_inline void ftrace_mux_timer_stop(struct ftrace_mux_timer timer,
 		this_cpu_add(time->cycles, cycles);
 	else
 		this_cpu_inc(time->preempted);
+}
+
+/* Read a counter that its CPU may be adding to. With 32 bits, that takes two loads. */
+static inline u64 ftrace_mux_read_counter(const u64 *counter)
+{
+	u64 again, val = READ_ONCE(*counter);
+
+	while (!IS_ENABLED(CONFIG_64BIT) && (again = READ_ONCE(*counter)) != val)
+		val = again;
+
+	return val;
 }
 
 struct ftrace_mux_time ftrace_mux_time_sum(const struct ftrace_mux_time __percpu *time);

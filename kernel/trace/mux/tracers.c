@@ -2,9 +2,9 @@
 /*
  * Function tracer multiplexer: the registered tracers, and what users see of them.
  *
- * Each tracer (struct ftrace_ops, or a graph tracer that shares one) has a name in
- * its trace instance, and one tracer of each instance is the default, whose filter
- * set_ftrace_filter shows and changes.
+ * A tracer is a struct ftrace_ops, or a graph tracer: all of these share one, the manager. Each
+ * tracer has a name in its trace instance. One tracer of each instance is the default, whose
+ * filter set_ftrace_filter shows and changes.
  *
  * Protected by ftrace_lock.
  */
@@ -69,7 +69,7 @@ int ftrace_mux_copy_filter(struct ftrace_ops_hash *to, const struct ftrace_ops_h
 }
 
 /**
- * ftrace_mux_init_tracer - make a tracer known to the user
+ * ftrace_mux_init_tracer - name a tracer whose filter belongs to the user
  * @ops: the tracer, before it is registered
  * @name: its name in function_tracers, a constant
  * @tr: the trace instance it works for, NULL for the top one
@@ -92,7 +92,10 @@ void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		return;
 
-	/* An instance may have gone, and another have its address */
+	/*
+	 * Not the filter that it had under another name, or in an instance: that may have gone, and
+	 * another may have its address. This cannot fail, an empty filter needs no memory.
+	 */
 	if (ops != function && !is_graph_tracer(ops, tr) &&
 	    (ops->name != name || ops->mux.tr || ftrace_mux_instance(tr)))
 		ftrace_mux_copy_filter(&ops->local_hash, NULL);
@@ -107,7 +110,7 @@ static const char *base_name(struct ftrace_ops *ops, char *buf)
 {
 	const char *name = ops->name;
 
-	/* The tracers behind the graph tracer's manager have no ftrace callback */
+	/* A graph tracer has no ftrace callback to be named after */
 	if (!name && ops->flags & FTRACE_OPS_FL_SUBOP)
 		return "graph";
 	if (!name)
@@ -122,24 +125,23 @@ static bool has_private_filter(struct ftrace_ops *ops)
 {
 	struct trace_array *tr = ops->mux.tr;
 
-	return ops->func_hash == &ops->local_hash && !ops->mux.filter &&
+	return ops->func_hash == &ops->local_hash && !ops->mux.profiler &&
 	       ops != (tr ? tr->ops : &global_ops);
 }
 
 /**
- * ftrace_mux_has_files - whether set_ftrace_filter is about a tracer
+ * ftrace_mux_in_filter_files - whether set_ftrace_filter of an instance shows a tracer
  * @ops: the tracer
  * @tr: the trace instance, NULL for the top one
  *
- * A tracer that does not get its filter from the function tracer leaves these
- * files to those that do, as it did before there were several filters, unless
- * it was chosen to be the default.
+ * As without the multiplexer, a tracer that never uses the filter of the function tracer is not in
+ * these files, unless the user has made it the default.
  *
  * Context: ftrace_lock held.
  *
- * Return: true if it is.
+ * Return: true if it does.
  */
-bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr)
+bool ftrace_mux_in_filter_files(struct ftrace_ops *ops, struct trace_array *tr)
 {
 	lockdep_assert_held(&ftrace_lock);
 
@@ -149,13 +151,13 @@ bool ftrace_mux_has_files(struct ftrace_ops *ops, struct trace_array *tr)
 }
 
 /**
- * ftrace_mux_count_tracers - number of registered tracers
+ * ftrace_mux_nr_tracers - number of registered tracers
  *
  * Context: ftrace_lock held.
  *
  * Return: how many for_each_ftrace_mux_tracer() visits.
  */
-unsigned int ftrace_mux_count_tracers(void)
+unsigned int ftrace_mux_nr_tracers(void)
 {
 	lockdep_assert_held(&ftrace_lock);
 
@@ -163,14 +165,14 @@ unsigned int ftrace_mux_count_tracers(void)
 }
 
 /**
- * ftrace_mux_count_file_tracers - number of tracers that set_ftrace_filter is about
+ * ftrace_mux_nr_in_filter_files - number of tracers that set_ftrace_filter shows
  * @tr: the trace instance, NULL for the top one
  *
  * Context: ftrace_lock held.
  *
- * Return: how many registered tracers of @tr ftrace_mux_has_files() is true of.
+ * Return: how many registered tracers of @tr ftrace_mux_in_filter_files() is true of.
  */
-unsigned int ftrace_mux_count_file_tracers(struct trace_array *tr)
+unsigned int ftrace_mux_nr_in_filter_files(struct trace_array *tr)
 {
 	struct ftrace_ops *ops;
 	unsigned int count = 0;
@@ -178,13 +180,13 @@ unsigned int ftrace_mux_count_file_tracers(struct trace_array *tr)
 	lockdep_assert_held(&ftrace_lock);
 
 	for_each_ftrace_mux_tracer(ops)
-		count += ftrace_mux_has_files(ops, tr);
+		count += ftrace_mux_in_filter_files(ops, tr);
 
 	return count;
 }
 
 /**
- * ftrace_mux_set_default - make set_ftrace_filter the filter of a tracer
+ * ftrace_mux_set_default - have set_ftrace_filter show and change the filter of a tracer
  * @def: the tracer, registered and with FTRACE_OPS_FL_USER
  * @chosen: the user has chosen it
  *
@@ -205,7 +207,7 @@ void ftrace_mux_set_default(struct ftrace_ops *def, bool chosen)
 }
 
 /**
- * ftrace_mux_get_default - the tracer that set_ftrace_filter is the filter of
+ * ftrace_mux_get_default - the tracer whose filter set_ftrace_filter shows and changes
  * @tr: the trace instance, NULL for the top one
  *
  * Context: ftrace_lock held.
@@ -231,7 +233,7 @@ struct ftrace_ops *ftrace_mux_get_default(struct trace_array *tr)
  * ftrace_mux_link - list a tracer among the registered ones
  * @ops: the tracer
  *
- * One that set_ftrace_filter is about becomes the default.
+ * If set_ftrace_filter shows it, it becomes the default.
  *
  * Context: ftrace_lock held.
  */
@@ -270,15 +272,15 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 	if (ops->mux.held && (!ops->mux.is_default || def)) {
 		ops->mux.is_default = false;
 		ops->mux.chosen = false;
-	} else if (ftrace_mux_has_files(ops, tr)) {
+	} else if (ftrace_mux_in_filter_files(ops, tr)) {
 		ftrace_mux_set_default(ops, ops->mux.chosen);
 	}
 	ops->mux.held = false;
 }
 
 /**
- * ftrace_mux_register - make a tracer known, and give it an ID
- * @ops: the tracer, on no call site yet
+ * ftrace_mux_register - list a tracer that is being registered, and give it an ID
+ * @ops: the tracer, or the manager of graph tracers; on no call site yet
  *
  * Context: process context, may sleep; ftrace_lock held.
  */
@@ -286,7 +288,7 @@ void ftrace_mux_register(struct ftrace_ops *ops)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	/* The graph tracers that a manager stands for are linked on their own */
+	/* The manager is not listed: each of its graph tracers is, by ftrace_mux_link() */
 	if (list_empty(&ops->subop_list))
 		ftrace_mux_link(ops);
 	else
@@ -294,9 +296,33 @@ void ftrace_mux_register(struct ftrace_ops *ops)
 	ftrace_mux_get_id(ops);
 }
 
+/* The tracer that was registered before @ops, else the last one; also if @ops is not listed */
+static struct ftrace_ops *next_default(struct ftrace_ops *ops)
+{
+	struct ftrace_ops *other, *next = NULL;
+
+	for_each_ftrace_mux_tracer(other) {
+		if (other == ops && next)
+			break;
+		if (other != ops && ftrace_mux_in_filter_files(other, ops->mux.tr))
+			next = other;
+	}
+
+	return next;
+}
+
+/* @ops is not registered any more. If it was the default, @next is. */
+static void hand_over_default(struct ftrace_ops *ops, struct ftrace_ops *next)
+{
+	if (ops->mux.is_default && next && !ftrace_mux_get_default(ops->mux.tr))
+		ftrace_mux_set_default(next, false);
+	ops->mux.is_default = false;
+	ops->mux.chosen = false;
+}
+
 /**
  * ftrace_mux_hold_default - prepare to unregister a tracer and register it again
- * @ops: the tracer, registered
+ * @ops: the tracer
  *
  * A new tracer becomes the default. This one is the default after it was
  * registered again only if it is now.
@@ -307,55 +333,93 @@ void ftrace_mux_hold_default(struct ftrace_ops *ops)
 {
 	guard(mutex)(&ftrace_lock);
 
-	ops->mux.held = true;
+	ops->mux.held = ops->mux.seq;
+}
+
+/**
+ * ftrace_mux_unhold_default - end what ftrace_mux_hold_default() has begun
+ * @ops: the tracer, registered again, or not if that has failed
+ *
+ * Context: process context, may sleep; takes ftrace_lock.
+ */
+void ftrace_mux_unhold_default(struct ftrace_ops *ops)
+{
+	guard(mutex)(&ftrace_lock);
+
+	/* ftrace_mux_link() clears it */
+	if (!ops->mux.held)
+		return;
+
+	ops->mux.held = false;
+	hand_over_default(ops, next_default(ops));
 }
 
 /**
  * ftrace_mux_unlink - take a tracer off the list of registered ones
  * @ops: the tracer; nothing happens if it is not on the list
  *
- * If it was the default, the one registered before it takes over; if there is
+ * If it was the default, the tracer registered before it takes over; if there is
  * none, the last one.
  *
  * Context: ftrace_lock held.
  */
 void ftrace_mux_unlink(struct ftrace_ops *ops)
 {
-	struct ftrace_ops *other, *next = NULL;
+	struct ftrace_ops *next;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	if (!ops->mux.seq)
 		return;
 
-	/* Nobody waits for the callbacks of a graph tracer */
+	/* Nobody waits for the callbacks of a graph tracer: the next sweep does */
 	if (ops->flags & FTRACE_OPS_FL_SUBOP)
 		ftrace_mux_release(ops, false);
 
-	for_each_ftrace_mux_tracer(other) {
-		if (other == ops && next)
-			break;
-		if (other != ops && ftrace_mux_has_files(other, ops->mux.tr))
-			next = other;
-	}
-
+	next = next_default(ops);
 	ftrace_mux_stat_unregister(ops);
 	list_del(&ops->mux.node);
 	ops->mux.seq = 0;
 	/* A combination that exists does not count for a later registration: see count.c */
 	last_seq++;
 
-	if (ops->mux.held)
-		return;
-
-	if (ops->mux.is_default && next)
-		ftrace_mux_set_default(next, false);
-	ops->mux.is_default = false;
-	ops->mux.chosen = false;
+	if (!ops->mux.held)
+		hand_over_default(ops, next);
 }
 
 /**
- * ftrace_mux_find - look up a tracer by its registration
+ * ftrace_mux_find_by_name - look up a tracer whose filter belongs to the user
+ * @tr: the trace instance, NULL for the top one
+ * @wanted: the name of the tracer
+ * @found: where to put the tracer
+ *
+ * Context: process context; ftrace_lock held.
+ *
+ * Return: FTRACE_MUX_NO_ERROR, or what is wrong with the name.
+ */
+enum ftrace_mux_error ftrace_mux_find_by_name(struct trace_array *tr, const char *wanted,
+					      struct ftrace_ops **found)
+{
+	char name[KSYM_SYMBOL_LEN];
+	struct ftrace_ops *ops;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	for_each_ftrace_mux_tracer(ops) {
+		if (ops->mux.tr != ftrace_mux_instance(tr) ||
+		    strcmp(ftrace_mux_name(ops, name, sizeof(name)), wanted))
+			continue;
+		*found = ops;
+		if (!(ops->flags & FTRACE_OPS_FL_USER))
+			return FTRACE_MUX_ERR_NOT_USERS;
+		return FTRACE_MUX_NO_ERROR;
+	}
+
+	return FTRACE_MUX_ERR_UNKNOWN;
+}
+
+/**
+ * ftrace_mux_find_by_seq - look up a tracer by its registration
  * @seq: the number of the registration, not 0
  *
  * Context: ftrace_lock held.
@@ -363,7 +427,7 @@ void ftrace_mux_unlink(struct ftrace_ops *ops)
  * Return: the tracer, NULL if it has been unregistered, even if it has been
  * registered again since.
  */
-struct ftrace_ops *ftrace_mux_find(u64 seq)
+struct ftrace_ops *ftrace_mux_find_by_seq(u64 seq)
 {
 	struct ftrace_ops *ops;
 

@@ -17,8 +17,8 @@
  *  2. ftrace_mux_prepare() moves the entries of which all functions change in the
  *     same way, and finds entries for the other functions. All memory is allocated
  *     here.
- *  3. ftrace patches call sites. target() says which entry a function has from now
- *     on. It gives the same answer until the record has the new entry.
+ *  3. ftrace patches call sites. target() says which entry a function has after the
+ *     update. It gives the same answer until the record has the new entry.
  *  4. ftrace_mux_updated() ends the update.
  *
  * If the functions of an entry do not change in the same way, or if all records are
@@ -28,10 +28,11 @@
  *
  *  - if it is not traced, or only by stubs, which are never called
  *  - if a direct call is its only tracer
- *  - if it has more than FTRACE_MUX_MAX_TRACERS tracers, or the multiplexer is off: it goes
- *    through ftrace_ops_list_func()
- *  - if there was no memory: it goes through ftrace_ops_list_func() until the next update,
- *    which tries again.
+ *  - if the multiplexer is off: its call site does what it does without the multiplexer
+ *  - if it has more than FTRACE_MUX_MAX_TRACERS tracers, or ftrace_mux_collect() finds another
+ *    number of them than the record counts: it goes through ftrace_ops_list_func()
+ *  - if there was no memory or no free index for its entry: it goes through
+ *    ftrace_ops_list_func() until the next update, which tries again.
  *
  * Late callers
  *
@@ -52,7 +53,6 @@
  *
  * Protected by ftrace_lock.
  */
-#include <kunit/visibility.h>
 #include <linux/sched.h>
 
 #include "combinations.h"
@@ -63,8 +63,8 @@
 #include "sets.h"
 
 /*
- * An entry with fewer functions does not move to a combination that has an entry. Their call
- * sites are patched to call that entry.
+ * If the new combination of an entry has an entry, the call sites of fewer functions are patched to
+ * call that one, so that entries of the same combination do not pile up.
  */
 #define MUX_MERGE_FUNCTIONS		16
 
@@ -72,10 +72,6 @@
 #define MUX_MAX_CHANGES		8
 
 static_assert(BITS_PER_BYTE * sizeof_field(struct ftrace_mux_plan, change_mask) >= MUX_MAX_CHANGES);
-
-/* Whether functions get entries: see switch.c */
-int ftrace_mux_enabled = 1;
-EXPORT_SYMBOL_IF_KUNIT(ftrace_mux_enabled);
 
 /* A tracer is added to functions, or removed */
 struct mux_change {
@@ -90,8 +86,8 @@ struct mux_change {
  * @last: what __ftrace_mux_rec_touch() was called for last: the change, whether it sets
  *	FTRACE_FL_MODIFIED, and the entry
  * @planned: the entries with functions that change, by plan.link
- * @all_one_by_one: all records are checked. If not, only the records that ftrace has marked
- *	as changed are.
+ * @look_up_all: the tracers of each record that ftrace asks for are looked up. If not, only those
+ *	of changed records that must_look_up() selects.
  * @prepared: step 2 is done: target() keeps its last answer in @rec and @target
  * @rec: what target() was asked for last
  * @target: what it has answered
@@ -108,7 +104,7 @@ struct mux_update {
 		struct ftrace_mux_entry	*entry;
 	} last;
 	struct ftrace_mux_entry		*planned;
-	bool				all_one_by_one;
+	bool				look_up_all;
 	bool				prepared;
 	struct dyn_ftrace		*rec;
 	struct ftrace_mux_entry		*target;
@@ -118,13 +114,13 @@ struct mux_update {
 /* There is one update at a time, from the first record that changes on */
 static struct mux_update update;
 
-/* The last update had no memory for some functions: the next one tries again */
-static bool no_memory;
+/* The last update had no entry for some functions: the next one tries again */
+static bool no_entry;
 
 /* Several graph tracers were told apart at the last update */
 static bool had_graph_sets;
 
-/* Which entry a function has from now on */
+/* Step 3: which entry a function has from now on */
 
 /* As without the multiplexer, a call site calls the direct function if that is its only tracer */
 static bool is_direct(const struct dyn_ftrace *rec)
@@ -150,9 +146,9 @@ static struct ftrace_mux_entry *find_entry(struct mux_update *u, struct dyn_ftra
  * Whether the tracers of @rec, a changed record that has @entry, have to be looked up. If a
  * function without an entry has one tracer now, that is the tracer that was added.
  */
-static bool is_one_by_one(const struct ftrace_mux_entry *entry, const struct dyn_ftrace *rec)
+static bool must_look_up(const struct ftrace_mux_entry *entry, const struct dyn_ftrace *rec)
 {
-	return entry->plan.one_by_one ||
+	return entry->plan.look_up ||
 	       (entry == &ftrace_mux_entryless && ftrace_rec_count(rec) != 1);
 }
 
@@ -163,7 +159,7 @@ static struct ftrace_mux_entry *find_target(struct mux_update *u, struct dyn_ftr
 	if (!ftrace_mux_enabled || !ftrace_rec_count(rec) || is_direct(rec))
 		return NULL;
 
-	if (u->all_one_by_one || (entry->plan.functions && is_one_by_one(entry, rec)))
+	if (u->look_up_all || (entry->plan.functions && must_look_up(entry, rec)))
 		return find_entry(u, rec);
 
 	if (entry->plan.functions)
@@ -175,11 +171,13 @@ static struct ftrace_mux_entry *find_target(struct mux_update *u, struct dyn_ftr
 /*
  * The entry that @rec has after the update, NULL if none. Ask for records that are marked as
  * changed, or for any if all are checked. ftrace asks several times for each record, one
- * after the other. Do not ask after ftrace_mux_rec_move(): the new entry may change in this
- * update, too.
+ * after the other. Do not ask after ftrace_mux_rec_switch(): the record has its new entry then, and
+ * the plan of that entry would be applied to it.
  */
 static struct ftrace_mux_entry *target(struct mux_update *u, struct dyn_ftrace *rec)
 {
+	lockdep_assert_held(&ftrace_lock);
+
 	if (!u->prepared)
 		return find_target(u, rec);
 
@@ -197,13 +195,11 @@ static struct ftrace_mux_entry *target(struct mux_update *u, struct dyn_ftrace *
  *
  * Context: ftrace_lock held.
  *
- * Return: see enum ftrace_mux_move.
+ * Return: see enum ftrace_mux_rec_change.
  */
-enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec)
+enum ftrace_mux_rec_change __ftrace_mux_rec_test(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_entry *entry = target(&update, rec);
-
-	lockdep_assert_held(&ftrace_lock);
 
 	if ((entry ? entry->index : 0) != rec->mux.entry)
 		return FTRACE_MUX_OTHER_ENTRY;
@@ -212,7 +208,7 @@ enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_addr - what the call site of a function has to call
+ * ftrace_mux_addr_new - what the call site of a function has to call after the update
  * @rec: record of the function
  *
  * Context: ftrace_lock held.
@@ -220,13 +216,26 @@ enum ftrace_mux_move __ftrace_mux_rec_test(struct dyn_ftrace *rec)
  * Return: the address for its entry; 0 if it has none, which means that it does not call
  * the multiplexer.
  */
-unsigned long ftrace_mux_addr(struct dyn_ftrace *rec)
+unsigned long ftrace_mux_addr_new(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_entry *entry = target(&update, rec);
 
+	return entry ? arch_ftrace_mux_site_addr(entry->index) : 0;
+}
+
+/**
+ * ftrace_mux_addr_curr - what the call site of a function calls now
+ * @rec: record of the function
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the address for its entry, 0 if it has none.
+ */
+unsigned long ftrace_mux_addr_curr(struct dyn_ftrace *rec)
+{
 	lockdep_assert_held(&ftrace_lock);
 
-	return entry ? arch_ftrace_mux_site_addr(entry->index) : 0;
+	return rec->mux.entry ? arch_ftrace_mux_site_addr(rec->mux.entry) : 0;
 }
 
 /**
@@ -252,20 +261,18 @@ void ftrace_mux_rec_leave(struct dyn_ftrace *rec)
 }
 
 /**
- * ftrace_mux_rec_move - give a function its new entry, before its call site is patched
+ * ftrace_mux_rec_switch - give a function its new entry, or none, before its call site is patched
  * @rec: record of the function, for which ftrace_mux_rec_test() says so
  *
  * Context: ftrace_lock held.
  */
-void ftrace_mux_rec_move(struct dyn_ftrace *rec)
+void ftrace_mux_rec_switch(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_entry *entry = target(&update, rec);
 
-	lockdep_assert_held(&ftrace_lock);
-
 	ftrace_mux_rec_leave(rec);
 
-	/* These are about call sites that do not call an entry */
+	/* These flags are about call sites that do not call an entry */
 	rec->flags &= ~(FTRACE_FL_REGS_EN | FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN |
 			FTRACE_FL_CALL_OPS_EN);
 	if (entry) {
@@ -290,7 +297,7 @@ void ftrace_mux_rec_move(struct dyn_ftrace *rec)
  * The bit of a change in change_mask. If there are too many changes, returns 0 and sets
  * ftrace_check_all, which ftrace_mux_prepare() reads.
  */
-static unsigned int plan_bit(struct mux_update *u, struct ftrace_ops *ops, bool add)
+static unsigned int note_change(struct mux_update *u, struct ftrace_ops *ops, bool add)
 {
 	for (unsigned int n = 0; n < u->nr_changes; n++) {
 		if (u->changes[n].ops == ops && u->changes[n].add == add)
@@ -308,7 +315,7 @@ static unsigned int plan_bit(struct mux_update *u, struct ftrace_ops *ops, bool 
 	return BIT(u->nr_changes++);
 }
 
-static noinline bool start_change(struct mux_update *u, struct ftrace_ops *ops,
+static noinline bool select_change(struct mux_update *u, struct ftrace_ops *ops,
 				  struct dyn_ftrace *rec, bool add)
 {
 	struct ftrace_mux_entry *entry = ftrace_mux_rec_entry(rec);
@@ -320,7 +327,7 @@ static noinline bool start_change(struct mux_update *u, struct ftrace_ops *ops,
 		entry->plan.link = u->planned;
 		u->planned = entry;
 	}
-	entry->plan.change_mask |= plan_bit(u, ops, add);
+	entry->plan.change_mask |= note_change(u, ops, add);
 	entry->plan.sample = rec;
 
 	u->last.ops = ops;
@@ -350,7 +357,7 @@ bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool
 
 	/* It is the same change, and often the same entry, for all functions of a tracer */
 	if ((u->last.ops != ops || u->last.add != add || u->last.index != rec->mux.entry) &&
-	    !start_change(u, ops, rec, add))
+	    !select_change(u, ops, rec, add))
 		return false;
 
 	u->last.entry->plan.total_changes++;
@@ -362,15 +369,15 @@ bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool
 	return true;
 }
 
-/* Step 2: get ready */
+/* Step 2: prepare */
 
-/* An entry for @set. Without memory for it, its functions go through the list of all ops. */
+/* An entry for @set. If there is none to be had, its functions go through the list of all ops. */
 static struct ftrace_mux_entry *entry_for(const struct ftrace_mux_set *set)
 {
 	struct ftrace_mux_entry *entry = ftrace_mux_entry_for(set);
 
 	if (!entry) {
-		no_memory = true;
+		no_entry = true;
 		ftrace_mux_count_mark_all_incomplete();
 		ftrace_mux_request_sweep();
 	}
@@ -398,7 +405,7 @@ static void prepare_function(struct mux_update *u, struct dyn_ftrace *rec)
  * call alone: the set is empty. Returns false, and the set is undefined, if each function
  * has to be looked up.
  */
-static bool first_set(struct mux_update *u)
+static bool set_of_first_tracer(struct mux_update *u)
 {
 	struct ftrace_mux_set *set = &u->set;
 	unsigned int mask = ftrace_mux_entryless.plan.change_mask;
@@ -408,12 +415,15 @@ static bool first_set(struct mux_update *u)
 		return false;
 
 	change = &u->changes[__ffs(mask)];
+	/* If a function without an entry loses a tracer, look up which tracers it still has */
+	if (!change->add)
+		return false;
+
 	set->ops[0] = change->ops;
 	set->nr = !(change->ops->flags & (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_DIRECT));
 	set->graph = 0;
 
-	/* If a function without an entry loses a tracer, look up which tracers it still has */
-	return change->add;
+	return true;
 }
 
 /* Whether one function does not stand for all functions of @entry that change */
@@ -426,9 +436,12 @@ static bool changes_differ(const struct mux_update *u, const struct ftrace_mux_e
 	if (plan->total_changes != plan->functions * hweight8(plan->change_mask))
 		return true;
 
+	if (!ftrace_mux_has_graph_sets())
+		return false;
+
 	/* Which of several graph tracers a function has is in their filters */
 	for_each_set_bit(n, &mask, u->nr_changes) {
-		if (u->changes[n].ops == ftrace_mux_graph_manager())
+		if (u->changes[n].ops == ftrace_mux_graph_ops)
 			return true;
 	}
 
@@ -449,9 +462,9 @@ static bool compute_set(struct mux_update *u, const struct ftrace_mux_entry *ent
 		return false;
 
 	if (entry == &ftrace_mux_entryless)
-		return first_set(u);
+		return set_of_first_tracer(u);
 
-	/* Of a direct call alone, is_direct() decides for each function */
+	/* If only a direct call is left, find_target() has to ask is_direct() for each function */
 	return ftrace_mux_collect(entry->plan.sample, set) &&
 	       (set->nr != 1 || !(set->ops[0]->flags & FTRACE_OPS_FL_DIRECT));
 }
@@ -471,6 +484,10 @@ static bool safe_for_late_callers(const struct mux_update *u, const struct ftrac
 	if (!entry->site_left && !entry->quiescing)
 		return true;
 
+	/*
+	 * A late caller may be of any function that the entry had. It may call a new tracer that
+	 * wants all functions, and may miss a tracer that is being unregistered: it is not enabled.
+	 */
 	for_each_set_bit(n, &mask, u->nr_changes) {
 		struct ftrace_ops *ops = u->changes[n].ops;
 
@@ -510,7 +527,7 @@ static void prepare_recs(struct mux_update *u)
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		if (u->all_one_by_one || is_one_by_one(ftrace_mux_rec_entry(rec), rec))
+		if (u->look_up_all || must_look_up(ftrace_mux_rec_entry(rec), rec))
 			prepare_function(u, rec);
 		cond_resched();
 	}
@@ -525,8 +542,9 @@ static bool plan_moves(struct mux_update *u)
 		struct ftrace_mux_plan *plan = &entry->plan;
 
 		plan->target = NULL;
-		plan->one_by_one = !compute_set(u, entry);
-		if (!plan->one_by_one && entry != &ftrace_mux_entryless && u->set.nr &&
+		plan->look_up = !compute_set(u, entry);
+		/* The set may be that of the entry: a tracer was removed and added again */
+		if (!plan->look_up && entry != &ftrace_mux_entryless && u->set.nr &&
 		    (ftrace_mux_combo_equals(entry->combo, &u->set) ||
 		     move_entry(u, entry)))
 			plan->target = entry;
@@ -539,14 +557,14 @@ static bool plan_moves(struct mux_update *u)
 /* Find entries for the functions that change, and whose entry does not move */
 static void plan_sites(struct mux_update *u)
 {
-	bool one_by_one = false;
+	bool look_up = false;
 
 	for (struct ftrace_mux_entry *entry = u->planned; entry; entry = entry->plan.link) {
 		struct ftrace_mux_plan *plan = &entry->plan;
 
-		/* is_one_by_one() may be true of some functions without an entry */
-		one_by_one |= plan->one_by_one || entry == &ftrace_mux_entryless;
-		if (plan->target || plan->one_by_one)
+		/* must_look_up() may be true of some functions without an entry */
+		look_up |= plan->look_up || entry == &ftrace_mux_entryless;
+		if (plan->target || plan->look_up)
 			continue;
 		/* Again: plan_moves() has used the set for other entries since */
 		compute_set(u, entry);
@@ -554,7 +572,7 @@ static void plan_sites(struct mux_update *u)
 			plan->target = entry_for(&u->set);
 	}
 
-	if (one_by_one)
+	if (look_up)
 		prepare_recs(u);
 }
 
@@ -596,22 +614,22 @@ bool ftrace_mux_prepare(void)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	ftrace_check_all |= no_memory;
-	no_memory = false;
-	had_graph_sets = ftrace_mux_graph_manager();
+	ftrace_check_all |= no_entry;
+	no_entry = false;
+	had_graph_sets = ftrace_mux_has_graph_sets();
 
 	if (!ftrace_mux_enabled)
 		return true;
 
-	u->all_one_by_one = ftrace_check_all;
-	if (u->all_one_by_one)
+	u->look_up_all = ftrace_check_all;
+	if (u->look_up_all)
 		prepare_recs(u);
 	else
 		sites = plan_update(u);
 	finish_preparing(u);
 
-	if (no_memory)
-		pr_warn_once("ftrace: no memory for the tracers of some functions, which use the list of all\n");
+	if (no_entry)
+		pr_warn_once("ftrace: no entry for the tracers of some functions, which use the list of all\n");
 
 	return sites;
 }
@@ -632,12 +650,12 @@ void ftrace_mux_prepare_rec(struct dyn_ftrace *rec)
 	if (!ftrace_mux_enabled || !ftrace_enabled)
 		return;
 
-	u->all_one_by_one = true;
+	u->look_up_all = true;
 	prepare_function(u, rec);
 	finish_preparing(u);
 }
 
-/* Step 4: done */
+/* Step 4: end */
 
 /**
  * ftrace_mux_updated - end an update of call sites
@@ -659,7 +677,7 @@ void ftrace_mux_updated(void)
 	u->planned = NULL;
 	u->nr_changes = 0;
 	u->last.ops = NULL;
-	u->all_one_by_one = false;
+	u->look_up_all = false;
 	u->prepared = false;
 	u->rec = NULL;
 }
@@ -667,8 +685,8 @@ void ftrace_mux_updated(void)
 /**
  * ftrace_mux_graph_changes - note that graph tracers have come or gone, or their filters change
  *
- * Their shared ops may keep its functions while other graph tracers want these: have the
- * next update check all records.
+ * The manager may keep a function because another graph tracer wants it, while the set of graph
+ * tracers of the function changes: have the next update check all records.
  *
  * Context: ftrace_lock held.
  */
@@ -676,6 +694,6 @@ void ftrace_mux_graph_changes(void)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	if (had_graph_sets || ftrace_mux_graph_manager())
+	if (had_graph_sets || ftrace_mux_has_graph_sets())
 		ftrace_check_all = true;
 }

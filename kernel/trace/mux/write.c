@@ -13,7 +13,8 @@
  * Blanks split what is written into words, as in trace_get_user(). A program may split it
  * into several writes anywhere, so the writer remembers where in a line it is. Each filter
  * that the file is about has an iterator with a copy of it. When the file is closed, all
- * copies become the filters, or none if a name was wrong.
+ * copies become the filters, or none if a name was wrong. Without memory for one of them, that
+ * filter stays as it is.
  *
  * Protected by parser_lock of ftrace, until the file is released.
  */
@@ -50,8 +51,9 @@ struct ftrace_mux_writer {
 	/* A line was about the filter of the default tracer */
 	bool			wrote_default;
 	struct list_head	named;
-	/* What the line is about, and a function that its module may follow */
+	/* Of the filter that the line is about, after a name in brackets */
 	struct ftrace_iterator	*iter;
+	/* The last word, not written yet: the next word may be its module, in brackets */
 	char			*function;
 };
 
@@ -75,17 +77,6 @@ struct ftrace_mux_writer *ftrace_mux_new_writer(bool empty)
 	return writer;
 }
 
-/**
- * ftrace_mux_free_writer - free a writer that was never used
- * @writer: the writer, or NULL
- *
- * Context: any.
- */
-void ftrace_mux_free_writer(struct ftrace_mux_writer *writer)
-{
-	kfree(writer);
-}
-
 /* It is not known which filter the line is for: give up */
 static int bad_name(struct ftrace_iterator *iter, const char *name,
 		    enum ftrace_mux_error error)
@@ -103,7 +94,10 @@ static int bad_name(struct ftrace_iterator *iter, const char *name,
 	return ret;
 }
 
-/* The iterator that @file has for the filter of the tracer that @key has found */
+/*
+ * The iterator of @file for the filter that @key has; it is made for the first line about this
+ * filter. NULL without memory.
+ */
 static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file,
 					      struct ftrace_iterator *key)
 {
@@ -212,7 +206,7 @@ static int write_named(struct ftrace_mux_writer *writer, char *word, size_t len)
 	if (ret)
 		return ret;
 
-	/* No function has such a name: this is what stands for an empty filter */
+	/* A comment: "#### all functions enabled ####" is shown for an empty filter */
 	if (*word == '#') {
 		writer->state = LINE_COMMENT;
 		return 0;
@@ -315,9 +309,9 @@ static bool is_named_only(enum line_state before, enum line_state now)
 }
 
 /*
- * Take @text up to the end of a word. A name is taken together with the word behind it, if @text
- * has that: a program that ignores how much a write has taken would otherwise empty the filter and
- * write no pattern.
+ * Take one word of @text, as trace_get_user() does: the program writes the rest again. But take the
+ * name of a tracer together with the word behind it: a program that does not write the rest
+ * would have emptied the filter and set no pattern.
  * Returns the number of characters, or an error.
  */
 static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t cnt)
@@ -331,8 +325,10 @@ static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t 
 	for (pos = 0; pos < cnt && !err; pos++) {
 		before = writer->state;
 		if (text[pos] && !isspace(text[pos])) {
-			if (parser->idx >= parser->size - 1)
+			if (parser->idx >= parser->size - 1) {
+				trace_parser_fail(parser);
 				return -EINVAL;
+			}
 			parser->buffer[parser->idx++] = text[pos];
 		} else if (take_blank(file, text[pos], &err) &&
 			   !is_named_only(before, writer->state)) {
@@ -341,6 +337,18 @@ static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t 
 	}
 
 	return err ?: pos;
+}
+
+/*
+ * Whether the default tracer is gone, and nothing has looked: no word was ended, and no tracer was
+ * named
+ */
+static bool lost_tracer(struct ftrace_iterator *iter)
+{
+	struct ftrace_mux_writer *writer = iter->mux_writer;
+
+	return !trace_parser_loaded(&iter->parser) && is_default_line(writer) &&
+	       list_empty(&writer->named) && !ftrace_mux_filter_alive(iter);
 }
 
 /**
@@ -358,27 +366,30 @@ static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t 
 ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *ubuf,
 			       size_t cnt, loff_t *ppos)
 {
-	struct ftrace_mux_writer *writer = iter->mux_writer;
 	ssize_t ret;
 
 	if (iter->failed)
 		return -EINVAL;
 
+	/* As in trace_get_user(): after an error in a word, nothing of this word takes effect */
+	if (!*ppos)
+		trace_parser_clear(&iter->parser);
+	if (iter->parser.fail)
+		return -EINVAL;
+
+	/* Only one word is taken */
 	cnt = min(cnt, PAGE_SIZE);
 	char *text __free(kfree) = memdup_user(ubuf, cnt);
-	if (IS_ERR(text))
+	if (IS_ERR(text)) {
+		trace_parser_fail(&iter->parser);
 		return PTR_ERR(text);
+	}
 
 	ret = take_word(iter, text, cnt);
 	if (ret < 0)
 		return ret;
 
-	/*
-	 * write_word() reports that the tracer is gone. If only blanks were written, there was no
-	 * word: report it here.
-	 */
-	if (!trace_parser_loaded(&iter->parser) && is_default_line(writer) &&
-	    list_empty(&writer->named) && !ftrace_mux_filter_alive(iter))
+	if (lost_tracer(iter))
 		return -ENODEV;
 
 	*ppos += ret;

@@ -6,6 +6,5 @@
 #include <linux/types.h>
 
 struct ftrace_mux_writer *ftrace_mux_new_writer(bool empty);
-void ftrace_mux_free_writer(struct ftrace_mux_writer *writer);
 
 #endif /* _KERNEL_TRACE_MUX_WRITE_H */
