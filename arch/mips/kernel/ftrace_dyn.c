@@ -19,12 +19,13 @@
  * ra is not touched.  $1, $12 and $13 carry no argument in either ABI, and a
  * function need not preserve them: "off" is three instructions without effect.
  *
- * ftrace_caller() calls what the element of ftrace_cells[] at the offset n points
- * to.  The first element, n = 0, is for the function that walks the list of all
- * ops.  Each ops that finds a free element has its own, in place of the trampoline
- * that other architectures generate for it.  A function that is traced by this ops
- * alone uses that element.  While the multiplexer is on, each function that has an
- * entry uses one of its elements instead, even with one tracer: see ftrace_mux.c.
+ * n is the offset in bytes of a cell: the cells are the pointers in ftrace_cells[].
+ * ftrace_caller() calls what the cell points to.  The first cell, n = 0, is for the
+ * list function, which walks the list of all ops.  Each ops that finds a free cell
+ * has its own, in place of the trampoline that other architectures generate for it.
+ * A function that is traced by this ops alone uses the cell of the ops.  The cells
+ * behind these are the entries of the multiplexer.  While the multiplexer is on, each
+ * function that has an entry uses that one, even with one tracer: see ftrace_mux.c.
  *
  * Each change of a call site writes aligned words, and none needs another CPU
  * to stop:
@@ -36,26 +37,28 @@
  *   is one of the states above, too.  So each CPU either does not call
  *   ftrace_caller(), or calls it properly.
  *
- * - For a while, a CPU may call the wrong element, or save the wrong set of
- *   registers.  A call site that is off has n = 0 in its third word, and all
- *   CPUs have been told to flush their caches since that was written.  So a
- *   CPU that sees the new second word with the old third one calls the list,
- *   which calls no ops that does not want the function.  A call site that was
- *   on may use its old element for a while: an ops that the list replaces is
- *   on the list, too, and an ops is freed only after a grace period of Tasks
- *   RCU and of Tasks Rude RCU.  An element of the multiplexer leads to the
- *   tracers that the function had before: see "Late callers" in
- *   kernel/trace/mux/updates.c.  While a call site that saves all registers is
- *   turned on or off, a CPU may see its call with n = 0.  It then calls the
- *   list function without all registers, which leaves out the ops that need
- *   them.
+ * - For a while, a CPU may call the wrong cell, or save the wrong set of registers.
  *
- * - On Octeon, the previous paragraph does not hold while a flush is pending:
- *   flush_icache_range() does not wait for the other CPUs.  A CPU that has
- *   interrupts disabled flushes its cache later.  Until then, that CPU may call
- *   the ops that the call site had before it was turned off.  This ops has not
- *   been freed: it is freed after a grace period, for which that CPU has to
- *   schedule.
+ *   A call site that is off has n = 0 in its third word, and all CPUs have been told
+ *   to flush their caches since that was written.  So a CPU that sees the new second
+ *   word with the old third one calls the list function, which calls no ops that does
+ *   not want the function.
+ *
+ *   A call site that was on may use its old cell for a while.  If that is the cell of
+ *   an ops, the CPU calls this ops alone, which may have just stopped tracing the
+ *   function, or may be about to be freed.  It is freed only after a grace period of
+ *   Tasks RCU and of Tasks Rude RCU.  An entry of the multiplexer leads to the tracers
+ *   that the function had before: see "Late callers" in kernel/trace/mux/updates.c.
+ *
+ *   While a call site that saves all registers is turned on or off, a CPU may see its
+ *   call with n = 0.  The CPU then calls the list function without all registers, and
+ *   the list function skips the ops that need them: see ftrace_ops_test().
+ *
+ * - On Octeon, flush_icache_range() does not wait for the other CPUs.  A CPU that has
+ *   interrupts disabled flushes its cache later.  Until then, it may execute the call
+ *   site as it was before it was turned off, with the old n, even if the call site has
+ *   been turned on again.  The ops of the old cell has not been freed: it is freed
+ *   after a grace period, for which that CPU has to schedule.
  *
  * - A thread reaches the second word only by way of the first, as kprobes
  *   refuse the second and the third word.  A thread that is interrupted
@@ -79,7 +82,6 @@
 
 #include <linux/cacheflush.h>
 #include <linux/cpu.h>
-#include <linux/export.h>
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kprobes.h>
@@ -92,9 +94,12 @@
 
 #include <asm/asm.h>
 #include <asm/cpu-features.h>
-#include <asm/ftrace_mux.h>
 #include <asm/inst.h>
 #include <asm/r4kcache.h>
+
+#ifdef CONFIG_FTRACE_MUX
+#include <linux/ftrace_mux_calls.h>
+#endif
 
 #if defined(CONFIG_64BIT) && VMLINUX_LOAD_ADDRESS < 0xffffffff80000000
 #error "Call sites can't reach a kernel outside of the sign-extended 32 bits"
@@ -102,7 +107,7 @@
 
 /* Offsets of the words of a call site that change */
 #define SITE_CALL	4
-#define SITE_MODE	8
+#define SITE_CELL	8
 
 #define INSN_NOP		0
 #define INSN_LUI(rt, imm)	((u32)lui_op << 26 | (rt) << 16 | (imm))
@@ -114,26 +119,34 @@
 	((u32)spec_op << 26 | (rs) << 21 | (rd) << 11 | or_op)
 
 #define INSN_CALL		INSN_JALR(FTRACE_SITE_RA, 1)
-#define INSN_MODE(mode)		INSN_LI(FTRACE_SITE_MODE, mode)
+#define INSN_CELL(operand)	INSN_LI(FTRACE_SITE_CELL, operand)
 
-/* The list function calls the ops that find no free target. */
+/*
+ * targets[0] is the list function.  Each of the others is given to one ops, which has
+ * the cell with the same index.  The list function calls an ops that finds none free.
+ */
 static struct ftrace_target targets[FTRACE_NR_TARGETS] __read_mostly = {
 	{ .func = arch_ftrace_ops_list_func },
 };
 
 /*
- * What call sites may ask for: targets[n] in element n, if it has been used, else
- * targets[0]; then the entries of the multiplexer.  Written under ftrace_lock, which
- * is not declared outside of kernel/trace, so there is no lockdep assertion here;
- * read by ftrace_caller().
+ * The cells: what call sites may ask for.  Cell i points to targets[i] if an ops has had
+ * it, else to targets[0].  The cells behind these are the entries of the multiplexer.
+ *
+ * Cells, targets and call sites are written under ftrace_lock, which is not declared
+ * outside of kernel/trace: so there is no lockdep assertion here.  text_mutex is not
+ * needed, since kprobes and jump labels never write a word of a call site.
  */
 const struct ftrace_target *ftrace_cells[FTRACE_NR_CELLS] __read_mostly = {
 	&targets[0],
 };
 
-static_assert(sizeof(ftrace_cells) <= FTRACE_MODE_REGS);
+static_assert(sizeof(ftrace_cells) <= FTRACE_SITE_SAVE_REGS);
 
-/* The handler of a breakpoint calls traced functions, which would hit a breakpoint here again. */
+/*
+ * Refuse kprobes in ftrace_entry.S: the handler of a breakpoint calls traced functions,
+ * which come through there and would hit the breakpoint again.
+ */
 NOKPROBE_SYMBOL(ftrace_caller);
 NOKPROBE_SYMBOL(ftrace_stub);
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
@@ -161,8 +174,9 @@ static __always_inline int read_insn(unsigned long addr, u32 *insn)
 
 /*
  * flush_icache_range() has other CPUs invalidate their instruction caches, and then writes back the
- * data cache of this CPU. A cache that is filled from memory in between gets the old word, and
- * keeps it. So write the word back at once, on the CPU that has stored it.
+ * data cache of this CPU. An instruction cache that is filled from memory in between gets the old
+ * word, and keeps it. So write the word back at once. Preemption is disabled, so that this is done
+ * on the CPU whose data cache has the word.
  */
 static __always_inline int write_insn(unsigned long addr, u32 insn)
 {
@@ -195,7 +209,7 @@ static __always_inline int check_insn(unsigned long addr, u32 expected)
 /* Check that there is a call site at @ip with @call as its second word. */
 static __always_inline int check_site(unsigned long ip, u32 call)
 {
-	u32 mode;
+	u32 insn;
 	int ret;
 
 	ret = check_insn(ip, insn_load_trampoline());
@@ -206,14 +220,14 @@ static __always_inline int check_site(unsigned long ip, u32 call)
 	if (ret)
 		return ret;
 
-	ret = read_insn(ip + SITE_MODE, &mode);
+	ret = read_insn(ip + SITE_CELL, &insn);
 	if (ret)
 		return ret;
 
 	if (call == INSN_NOP)
-		return mode == INSN_MODE(0) ? 0 : -EINVAL;
+		return insn == INSN_CELL(0) ? 0 : -EINVAL;
 
-	return (mode & ~0xffff) == INSN_MODE(0) ? 0 : -EINVAL;
+	return (insn & ~0xffff) == INSN_CELL(0) ? 0 : -EINVAL;
 }
 
 /*
@@ -231,9 +245,9 @@ int __init ftrace_dyn_arch_init(void)
 
 	flush_icache_range(FTRACE_ADDR, FTRACE_ADDR + 4);
 #endif
-	/* No call site uses the other cells yet: let them lead to the list */
-	for (unsigned int n = 1; n < FTRACE_NR_CELLS; n++)
-		ftrace_cells[n] = &targets[0];
+	/* No call site uses the other cells yet: let them lead to the list function */
+	for (unsigned int i = 1; i < FTRACE_NR_CELLS; i++)
+		ftrace_cells[i] = &targets[0];
 
 	return 0;
 }
@@ -271,26 +285,26 @@ static bool cell_needs_regs(unsigned int cell)
  * not call direct trampolines: ftrace_caller() does, for an ops that needs all
  * registers.
  */
-static u32 addr_to_mode(unsigned long addr)
+static u32 cell_insn(unsigned long addr)
 {
 	unsigned int cell;
-	u32 mode;
+	u32 operand;
 
 	if (addr == FTRACE_ADDR)
-		return INSN_MODE(0);
+		return INSN_CELL(0);
 
 	cell = addr_to_cell(addr);
 	if (cell == FTRACE_NR_CELLS)
-		return INSN_MODE(FTRACE_MODE_REGS);
+		return INSN_CELL(FTRACE_SITE_SAVE_REGS);
 
-	mode = cell * sizeof(ftrace_cells[0]);
+	operand = cell * sizeof(ftrace_cells[0]);
 	if (cell_needs_regs(cell))
-		mode |= FTRACE_MODE_REGS;
+		operand |= FTRACE_SITE_SAVE_REGS;
 
-	return INSN_MODE(mode);
+	return INSN_CELL(operand);
 }
 
-/* The target of @ops, or NULL: a direct trampoline is no target */
+/* The target of @ops, or NULL: ops->trampoline may be a direct trampoline, which is none */
 static struct ftrace_target *ops_target(struct ftrace_ops *ops)
 {
 	unsigned int cell = addr_to_cell(ops->trampoline);
@@ -314,13 +328,14 @@ static struct ftrace_target *find_target(struct ftrace_ops *ops)
 }
 
 /**
- * arch_ftrace_update_trampoline - set the function that is called for an ops alone
+ * arch_ftrace_update_trampoline - give an ops a cell, or update what its cell calls
  * @ops: the ops
  *
- * Gives @ops a target if one is free, and sets the function that the target
- * calls.  Call sites may use the target already, or are written later.
+ * Called when @ops is registered, and when ftrace_ops_get_func(@ops) may have changed.
+ * If @ops has a cell already, call sites may use it: they call either function until
+ * they see the store.  An ops that finds no free cell is called by the list function.
  *
- * Context: ftrace_lock is held.
+ * Context: ftrace_lock held.
  */
 void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
 {
@@ -332,8 +347,8 @@ void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
 			return;
 		target->ops = ops;
 		target->func = ftrace_ops_get_func(ops);
-		/* A CPU that sees the cell sees the target: its loads depend on the cell */
-		smp_store_release(&ftrace_cells[target - targets], target);
+		/* No call site uses the cell yet: see show_cells() */
+		WRITE_ONCE(ftrace_cells[target - targets], target);
 		ops->trampoline = (unsigned long)&ftrace_cells[target - targets];
 		return;
 	}
@@ -344,10 +359,12 @@ void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
 }
 
 /**
- * arch_ftrace_trampoline_free - take the target from an ops
+ * arch_ftrace_trampoline_free - take the cell from an ops
  * @ops: the ops, which no CPU and no task can be calling any more
  *
- * Context: ftrace_lock is held.
+ * Not called for an ops that is never freed: a static ops keeps its cell.
+ *
+ * Context: ftrace_lock held.
  */
 void arch_ftrace_trampoline_free(struct ftrace_ops *ops)
 {
@@ -366,7 +383,9 @@ void arch_ftrace_trampoline_free(struct ftrace_ops *ops)
  * @mod: the module of the function, or NULL
  * @rec: the function's record
  *
- * Return: 0, -EINVAL if there aren't three NOPs, -EFAULT
+ * Context: ftrace_lock held; at boot with interrupts disabled, or before @mod is live.
+ *
+ * Return: 0, -EINVAL if there aren't three NOPs, -EFAULT if the words cannot be accessed
  */
 int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 {
@@ -384,7 +403,7 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 	if (ret)
 		return ret;
 
-	ret = write_insn(ip + SITE_MODE, INSN_MODE(0));
+	ret = write_insn(ip + SITE_CELL, INSN_CELL(0));
 	if (ret)
 		return ret;
 
@@ -406,6 +425,7 @@ static void flush_module_text(const struct module_memory *mem)
 /*
  * Before a module is used for the first time: ftrace_init_nop() has written its
  * call sites, and ftrace_make_call() has turned on those that are to be traced.
+ * Nothing is to be done when a module goes: ftrace removes its records.
  */
 static int flush_module(struct notifier_block *nb, unsigned long state,
 			void *data)
@@ -415,7 +435,10 @@ static int flush_module(struct notifier_block *nb, unsigned long state,
 	if (state != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
 
-	/* As in ftrace_replace_code(), see show_cells() */
+	/*
+	 * As in ftrace_replace_code(), see show_cells().  Without cpus_read_lock(): a CPU that
+	 * is coming up executes nothing of the module before the module is live.
+	 */
 	kick_all_cpus_sync();
 	flush_module_text(&mod->mem[MOD_TEXT]);
 	flush_module_text(&mod->mem[MOD_INIT_TEXT]);
@@ -435,17 +458,17 @@ early_initcall(flush_module_init);
 #endif /* CONFIG_MODULES */
 
 /**
- * ftrace_site_calls - whether a call site is on, and what it calls
+ * ftrace_site_calls - whether a call site is on, and calls a cell
  * @ip: the function
  * @addr: the address of a cell
  *
- * Context: ftrace_lock and text_mutex held.
+ * Context: ftrace_lock held.
  *
  * Return: true if it is on, and has the offset of the cell.
  */
 bool ftrace_site_calls(unsigned long ip, unsigned long addr)
 {
-	return !check_site(ip, INSN_CALL) && !check_insn(ip + SITE_MODE, addr_to_mode(addr));
+	return !check_site(ip, INSN_CALL) && !check_insn(ip + SITE_CELL, cell_insn(addr));
 }
 
 static __always_inline int turn_on(unsigned long ip, unsigned long addr)
@@ -456,7 +479,7 @@ static __always_inline int turn_on(unsigned long ip, unsigned long addr)
 	if (ret)
 		return ret;
 
-	ret = write_insn(ip + SITE_MODE, addr_to_mode(addr));
+	ret = write_insn(ip + SITE_CELL, cell_insn(addr));
 	if (ret)
 		return ret;
 
@@ -475,10 +498,10 @@ static __always_inline int turn_off(unsigned long ip)
 	if (ret)
 		return ret;
 
-	return write_insn(ip + SITE_MODE, INSN_MODE(0));
+	return write_insn(ip + SITE_CELL, INSN_CELL(0));
 }
 
-static __always_inline int change_mode(unsigned long ip, unsigned long addr)
+static __always_inline int change_cell(unsigned long ip, unsigned long addr)
 {
 	int ret;
 
@@ -486,7 +509,7 @@ static __always_inline int change_mode(unsigned long ip, unsigned long addr)
 	if (ret)
 		return ret;
 
-	return write_insn(ip + SITE_MODE, addr_to_mode(addr));
+	return write_insn(ip + SITE_CELL, cell_insn(addr));
 }
 
 /**
@@ -496,11 +519,12 @@ static __always_inline int change_mode(unsigned long ip, unsigned long addr)
  *
  * The module is not live yet, and flush_module() follows.
  *
- * Return: 0, -EINVAL if the call site is not off, -EFAULT
+ * Context: ftrace_lock held.
+ *
+ * Return: 0, -EINVAL if the call site is not off, -EFAULT if it cannot be accessed
  */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
-	/* flush_module() interrupts all CPUs before the module is used */
 	return turn_on(rec->ip, addr);
 }
 
@@ -520,56 +544,60 @@ int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr,
 	return -EINVAL;
 }
 
-/* Call sites that were written to and have to be flushed */
-struct flush_range {
-	unsigned long start;
+/*
+ * An update of call sites.  All CPUs are shown the cells once, before the first call site is
+ * turned on or changed.  Each flush starts a new range.
+ */
+struct site_update {
+	unsigned long start;	/* of the call sites that were written and not flushed yet */
 	unsigned long end;
-	bool cells_seen;	/* all CPUs see the cells and targets */
+	bool cells_shown;	/* show_cells() was called */
 };
 
-static void flush_range_now(struct flush_range *range)
+static void flush_written(struct site_update *update)
 {
-	if (range->start != range->end)
-		flush_icache_range(range->start, range->end);
-	range->start = 0;
-	range->end = 0;
+	if (update->start != update->end)
+		flush_icache_range(update->start, update->end);
+	update->start = 0;
+	update->end = 0;
 }
 
 /*
- * Call sites that are less than a page apart are flushed together, and so is all
- * of the kernel's text.  Between modules there may be unmapped memory.
+ * May the call site at @ip be flushed together with those in @update, and with all that is in
+ * between?  If they are less than a page apart, they are of one memory area of one module, since
+ * vmalloc() leaves an unmapped page behind each area.  In the kernel's text, nothing is unmapped.
  */
-static bool flush_range_fits(const struct flush_range *range, unsigned long ip)
+static bool fits_written(const struct site_update *update, unsigned long ip)
 {
-	if (range->start == range->end)
+	if (update->start == update->end)
 		return false;
 
-	if (ip + PAGE_SIZE > range->start && ip < range->end + PAGE_SIZE)
+	if (ip + PAGE_SIZE > update->start && ip < update->end + PAGE_SIZE)
 		return true;
 
-	return core_kernel_text(range->start) && core_kernel_text(ip);
+	return core_kernel_text(update->start) && core_kernel_text(ip);
 }
 
-static void flush_range_grow(struct flush_range *range, unsigned long ip)
+static void grow_written(struct site_update *update, unsigned long ip)
 {
-	if (!flush_range_fits(range, ip)) {
-		flush_range_now(range);
-		range->start = ip;
-		range->end = ip + MCOUNT_INSN_SIZE;
+	if (!fits_written(update, ip)) {
+		flush_written(update);
+		update->start = ip;
+		update->end = ip + MCOUNT_INSN_SIZE;
 		return;
 	}
 
-	range->start = min(range->start, ip);
-	range->end = max(range->end, ip + MCOUNT_INSN_SIZE);
+	update->start = min(update->start, ip);
+	update->end = max(update->end, ip + MCOUNT_INSN_SIZE);
 }
 
-static inline void flush_range_add(struct flush_range *range, unsigned long ip)
+static inline void add_written(struct site_update *update, unsigned long ip)
 {
 	/* Records are in the order of their addresses, as a rule. */
-	if (likely(ip - range->end < PAGE_SIZE))
-		range->end = ip + MCOUNT_INSN_SIZE;
+	if (likely(ip - update->end < PAGE_SIZE))
+		update->end = ip + MCOUNT_INSN_SIZE;
 	else
-		flush_range_grow(range, ip);
+		grow_written(update, ip);
 }
 
 /*
@@ -577,18 +605,17 @@ static inline void flush_range_add(struct flush_range *range, unsigned long ip)
  * barrier orders the fetch of an instruction before a load, but an interrupt of each CPU between
  * the stores does.
  */
-static void show_cells(struct flush_range *range)
+static void show_cells(struct site_update *update)
 {
-	if (range->cells_seen)
+	if (update->cells_shown)
 		return;
 
 	kick_all_cpus_sync();
-	range->cells_seen = true;
+	update->cells_shown = true;
 }
 
 /* Bring the call site of @rec to the state that its record asks for. */
-static int update_rec(struct flush_range *range, struct dyn_ftrace *rec,
-		      bool enable)
+static int update_rec(struct site_update *update, struct dyn_ftrace *rec, bool enable)
 {
 	int type = ftrace_test_record(rec, enable);
 	unsigned long addr = 0;
@@ -597,20 +624,21 @@ static int update_rec(struct flush_range *range, struct dyn_ftrace *rec,
 		return 0;
 
 	if (type != FTRACE_UPDATE_MAKE_NOP) {
+		/* Before ftrace_update_record(), which changes what the record says */
 		addr = ftrace_get_addr_new(rec);
-		/* It gives FTRACE_ADDR for FTRACE_FL_TRAMP only if ftrace has disabled itself */
+		/* Then ftrace_get_addr_new() has warned, and has disabled ftrace */
 		if (unlikely(rec->flags & FTRACE_FL_TRAMP && addr == FTRACE_ADDR))
 			return -EINVAL;
 	}
 
 	ftrace_update_record(rec, enable);
-	flush_range_add(range, rec->ip);
+	add_written(update, rec->ip);
 	if (type == FTRACE_UPDATE_MAKE_NOP)
 		return turn_off(rec->ip);
 
-	show_cells(range);
+	show_cells(update);
 	if (type == FTRACE_UPDATE_MODIFY_CALL)
-		return change_mode(rec->ip, addr);
+		return change_cell(rec->ip, addr);
 
 	return turn_on(rec->ip, addr);
 }
@@ -623,19 +651,24 @@ static int update_rec(struct flush_range *range, struct dyn_ftrace *rec,
  * The generic function would flush the icache for each call site, and a flush
  * interrupts the other CPUs.  This one flushes once for the kernel's text, and
  * once or a few times for each module.
+ *
+ * If ftrace finds a wrong call site, it disables itself (ftrace_bug()), and the others
+ * stay as they are.
+ *
+ * Context: process context; ftrace_lock held, and the CPU hotplug lock for reading.
  */
 void ftrace_replace_code(int mod_flags)
 {
 	bool enable = mod_flags & FTRACE_MODIFY_ENABLE_FL;
 	bool may_sleep = mod_flags & FTRACE_MODIFY_MAY_SLEEP_FL;
-	struct flush_range range = {};
+	struct site_update update = {};
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
 	int ret;
 
 	for_ftrace_rec_iter(iter) {
 		rec = ftrace_rec_iter_record(iter);
-		ret = update_rec(&range, rec, enable);
+		ret = update_rec(&update, rec, enable);
 		if (ret) {
 			ftrace_bug(ret, rec);
 			break;
@@ -643,16 +676,21 @@ void ftrace_replace_code(int mod_flags)
 		if (may_sleep)
 			cond_resched();
 	}
-	flush_range_now(&range);
+	flush_written(&update);
 }
 
-/*
+/**
+ * arch_ftrace_update_code - update call sites
+ * @command: FTRACE_UPDATE_CALLS and so on
+ *
  * There is no need for stop_machine(), in which interrupts are off, while a flush of the caches
  * of other CPUs needs an interrupt.  Nor do other CPUs have to see a new ftrace_trace_function:
  * each call site says what it calls.
  *
  * A CPU that is being brought up already fills its cache, but is not told to flush it
  * until it is online.  So hold the hotplug lock: no CPU comes up during the update.
+ *
+ * Context: process context, may sleep; ftrace_lock held.
  */
 void arch_ftrace_update_code(int command)
 {
@@ -669,28 +707,6 @@ int ftrace_update_ftrace_func(ftrace_func_t func)
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* @set: the graph tracers that want the function; NULL if their filters have to tell */
-static __always_inline void graph_enter(unsigned long ip, struct ftrace_regs *fregs,
-					const struct fgraph_set *set)
-{
-	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
-	unsigned long *entry_sp = (unsigned long *)regs->regs[29];
-	int ret;
-
-	if (unlikely(ftrace_graph_is_dead()))
-		return;
-
-	if (unlikely(atomic_read(&current->tracing_graph_pause)))
-		return;
-
-	if (set)
-		ret = function_graph_enter_set(regs->regs[31], ip, 0, entry_sp, fregs, set);
-	else
-		ret = function_graph_enter_regs(regs->regs[31], ip, 0, entry_sp, fregs);
-	if (!ret)
-		regs->regs[31] = (unsigned long)return_to_handler;
-}
-
 /**
  * ftrace_graph_func - make a function return to return_to_handler()
  * @ip: the function
@@ -699,30 +715,21 @@ static __always_inline void graph_enter(unsigned long ip, struct ftrace_regs *fr
  * @fregs: the function's registers
  *
  * There is no frame pointer, and the function has not saved its return address
- * yet.  The unwinder tells functions apart by the stack pointer at their entry.
+ * yet.  The unwinder tells functions apart by the stack pointer at their start.
+ *
+ * Context: that of the traced function: any, NMI included; preemption may be enabled.
+ * function_graph_enter_regs() prevents recursion.
  */
 void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 		       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	graph_enter(ip, fregs, NULL);
-}
+	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
+	unsigned long *start_sp = (unsigned long *)regs->regs[29];
 
-#ifdef CONFIG_FTRACE_MUX
-/**
- * ftrace_graph_set_func - ftrace_graph_func() for the graph tracers in a struct fgraph_set
- * @ip: the function
- * @parent_ip: its return address
- * @op: the graph tracers that want the function: a struct fgraph_set
- * @fregs: the function's registers
- *
- * The multiplexer calls it for a function of several graph tracers.
- *
- * Context: any, NMI included.
- */
-void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
-			   struct ftrace_ops *op, struct ftrace_regs *fregs)
-{
-	graph_enter(ip, fregs, (const struct fgraph_set *)op);
+	if (unlikely(ftrace_graph_is_dead() || atomic_read(&current->tracing_graph_pause)))
+		return;
+
+	if (!function_graph_enter_regs(regs->regs[31], ip, 0, start_sp, fregs))
+		regs->regs[31] = (unsigned long)return_to_handler;
 }
-#endif /* CONFIG_FTRACE_MUX */
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

@@ -15,17 +15,20 @@
 #include <asm/regdef.h>
 
 #define site_ra		$FTRACE_SITE_RA
-#define site_mode	$FTRACE_SITE_MODE
+#define site_cell	$FTRACE_SITE_CELL
 
-/* The li of the call site extends the sign of FTRACE_MODE_REGS. */
+/*
+ * The li of the call site sign-extends: with FTRACE_SITE_SAVE_REGS, site_cell is the offset of the
+ * cell minus FTRACE_SITE_SAVE_REGS.  The second base makes up for it.
+ */
 #define FTRACE_CELLS_BASE		ftrace_cells
-#define FTRACE_CELLS_BASE_REGS		ftrace_cells + FTRACE_MODE_REGS
+#define FTRACE_CELLS_BASE_REGS		ftrace_cells + FTRACE_SITE_SAVE_REGS
 
 	.set	reorder
 	.set	noat
 
-	/* The registers that a caller may pass something in */
-	.macro	for_each_arg_reg op
+	/* The registers in which a caller may pass something to a function */
+	.macro	for_each_input_reg op
 	\op	$4, PT_R4(sp)
 	\op	$5, PT_R5(sp)
 	\op	$6, PT_R6(sp)
@@ -41,8 +44,8 @@
 	.endm
 
 	/*
-	 * The other registers that are saved as they are and restored, except $30.
-	 * What the call site leaves in site_ra and site_mode is saved only.
+	 * The other registers that are saved and restored.  $30 is not among them, since
+	 * it is saved in any case.  Nor are site_ra and site_cell, which are not restored.
 	 */
 	.macro	for_each_other_reg op
 	\op	$2, PT_R2(sp)
@@ -67,21 +70,20 @@
 	.endm
 
 	/* Continue at the address in $1. */
-	.macro	resume
-	for_each_arg_reg LONG_L
+	.macro	continue_at_1
+	for_each_input_reg LONG_L
 	.set		noreorder
 	jr		$1
-	PTR_ADDIU	sp, FREGS_SIZE		/* last, for the unwinder */
+	PTR_ADDIU	sp, FREGS_SIZE	/* last: the unwinder expects the frame up to here */
 	.set		reorder
 	.endm
 
 	/*
-	 * Call what the element of ftrace_cells that is site_mode from \base points
-	 * to, with $4 and $5 set already.
+	 * Call what the cell at \base + site_cell points to, with $4 and $5 set already.
 	 */
 	.macro	call_cell base
 	lui		$1, %hi(\base)
-	PTR_ADDU	$1, $1, site_mode
+	PTR_ADDU	$1, $1, site_cell
 	PTR_L		$1, %lo(\base)($1)
 	PTR_L		t9, ($1)
 	PTR_L		$6, PTRSIZE($1)			/* a2: op */
@@ -97,9 +99,8 @@
  *
  *	AT		the address of ftrace_caller
  *	site_ra		the address behind the call site
- *	site_mode	the offset of the element of ftrace_cells to call; plus
- *			FTRACE_MODE_REGS, which makes it negative, to save and
- *			restore all registers
+ *	site_cell	the offset of the cell to call; minus FTRACE_SITE_SAVE_REGS, which
+ *			makes it negative, to save and restore all registers
  *
  * These three are free at the start of a function, so there is nothing to
  * preserve in them.
@@ -127,16 +128,16 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 #endif
 	PTR_ADDIU	sp, -FREGS_SIZE
 	.set		reorder
-	for_each_arg_reg LONG_S
+	for_each_input_reg LONG_S
 	LONG_S		$1, PT_R29(sp)
 	LONG_S		$30, PT_R30(sp)
-	LONG_S		site_mode, FREGS_MODE(sp)
+	LONG_S		site_cell, FREGS_CELL(sp)
 	LONG_S		site_ra, FREGS_SITE_RA(sp)
 	LONG_S		ra, FREGS_PARENT_IP(sp)
 	PTR_ADDIU	$4, site_ra, -MCOUNT_INSN_SIZE	/* a0: ip */
 	LONG_S		$4, PT_EPC(sp)
 	.set		noreorder
-	bltz		site_mode, .Lregs
+	bltz		site_cell, .Lregs
 	move		$5, ra				/* a1: parent_ip */
 	.set		reorder
 
@@ -144,14 +145,14 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	call_cell	FTRACE_CELLS_BASE
 .Largs_return:
 	LONG_L		$1, FREGS_RESUME(sp)
-	resume
+	continue_at_1
 
 .Lregs:
 	for_each_other_reg LONG_S
 	LONG_S		zero, PT_R0(sp)
 	LONG_S		zero, PT_R1(sp)
 	LONG_S		site_ra, PT_R12(sp)
-	LONG_S		site_mode, PT_R13(sp)
+	LONG_S		site_cell, PT_R13(sp)
 	LONG_S		zero, PT_R26(sp)
 	LONG_S		zero, PT_R27(sp)
 	LONG_S		gp, PT_R28(sp)
@@ -162,7 +163,7 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	LONG_S		$2, PT_HI(sp)
 	LONG_S		$3, PT_LO(sp)
 #endif
-	/* user_mode() and instruction_pointer_set() look at these. */
+	/* user_mode() reads cp0_status, and instruction_pointer_set() changes cp0_cause. */
 	mfc0		$2, CP0_STATUS
 	LONG_S		$2, PT_STATUS(sp)
 	LONG_S		zero, PT_CAUSE(sp)
@@ -196,7 +197,7 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 #endif
 	/* Not sp and gp: they hold the stack and thread_info, which a tracer can't change */
 	for_each_other_reg LONG_L
-	resume
+	continue_at_1
 
 .Ldirect:
 	move		$1, $3
@@ -240,7 +241,7 @@ NESTED(return_to_handler, FREGS_SIZE, ra)
 	PTR_ADDIU	t0, sp, FREGS_SIZE
 	LONG_S		t0, PT_R29(sp)
 	LONG_S		zero, PT_EPC(sp)
-	LONG_S		zero, FREGS_MODE(sp)
+	LONG_S		zero, FREGS_CELL(sp)
 
 	move		a0, sp
 	jal		ftrace_return_to_handler
@@ -251,7 +252,7 @@ NESTED(return_to_handler, FREGS_SIZE, ra)
 	LONG_L		ra, PT_R31(sp)
 	.set		noreorder
 	jr		ra
-	PTR_ADDIU	sp, FREGS_SIZE
+	PTR_ADDIU	sp, FREGS_SIZE	/* last: the unwinder expects the frame up to here */
 	.set		reorder
 	END(return_to_handler)
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

@@ -2,21 +2,26 @@
 /*
  * Function tracer multiplexer on MIPS, see <linux/ftrace_mux_arch.h>.
  *
- * The third instruction of a call site has the offset of a cell. ftrace_caller() makes the call
- * that the cell points to. The first FTRACE_NR_TARGETS cells belong to ftrace_dyn.c, the others are
- * the entries of the multiplexer. An entry moves to another combination by one store.
+ * The third instruction of a call site has the offset of a cell, a pointer in ftrace_cells[].
+ * ftrace_caller() makes the call that the cell points to. The first FTRACE_NR_TARGETS cells belong
+ * to ftrace_dyn.c. The cells behind them are the entries of the multiplexer. The first of these is
+ * not used: index 0 stands for a function without an entry. An entry moves to another combination
+ * by one store.
  *
  * Whether ftrace_caller() saves all registers is a bit of the call site. An entry only moves
  * between combinations that both need them, or both do not.
  *
- * ftrace_lock serializes all changes. Traced functions read cells and calls without the lock.
+ * ftrace_lock serializes all changes. ftrace_caller() reads cells and calls without the lock.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 
 #include <asm/ftrace.h>
+
+static_assert((FTRACE_NR_CELLS - FTRACE_NR_TARGETS) % FTRACE_MUX_CHUNK_ENTRIES == 0);
 
 /* ftrace_caller() reads either struct through a cell */
 static_assert(sizeof(struct ftrace_mux_call) == sizeof(struct ftrace_target));
@@ -24,8 +29,8 @@ static_assert(offsetof(struct ftrace_mux_call, func) == offsetof(struct ftrace_t
 static_assert(offsetof(struct ftrace_mux_call, arg) == offsetof(struct ftrace_target, ops));
 
 /* See <linux/ftrace_mux_calls.h> */
-notrace __kprobes void ftrace_mux_count(unsigned long ip, unsigned long parent_ip,
-					struct ftrace_ops *op, struct ftrace_regs *fregs)
+__kprobes void ftrace_mux_count(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	const struct ftrace_mux_counted *counted = (const void *)op;
 	const struct ftrace_mux_call *call = counted->call;
@@ -83,7 +88,7 @@ unsigned long arch_ftrace_mux_site_addr(unsigned int index)
  *
  * Context: ftrace_lock held.
  *
- * Return: true: the caller shows the graph tracers behind @ops, too.
+ * Return: true, since the caller has to show the graph tracers behind @ops.
  */
 bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
 {
@@ -93,13 +98,41 @@ bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsi
 	return true;
 }
 
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/**
+ * ftrace_graph_set_func - ftrace_graph_func() for the graph tracers in a struct fgraph_set
+ * @ip: the function
+ * @parent_ip: its return address
+ * @op: the graph tracers that want the function: a struct fgraph_set
+ * @fregs: the function's registers
+ *
+ * The multiplexer calls it for a function of several graph tracers.
+ *
+ * Context: that of the traced function: any, NMI included; preemption may be enabled.
+ * function_graph_enter_set() prevents recursion.
+ */
+void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
+			   struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
+	unsigned long *start_sp = (unsigned long *)regs->regs[29];
+	const struct fgraph_set *set = (const void *)op;
+
+	if (unlikely(ftrace_graph_is_dead() || atomic_read(&current->tracing_graph_pause)))
+		return;
+
+	if (!function_graph_enter_set(regs->regs[31], ip, 0, start_sp, fregs, set))
+		regs->regs[31] = (unsigned long)return_to_handler;
+}
+#endif
+
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
 /**
  * arch_ftrace_mux_site_calls - whether the call site of a function calls an entry
  * @rec: the record of the function
  * @index: the index of the entry
  *
- * Context: ftrace_lock and text_mutex held.
+ * Context: ftrace_lock held. The caller also holds text_mutex, which MIPS does not need.
  *
  * Return: true if the call site is on, and has the offset of the entry.
  */

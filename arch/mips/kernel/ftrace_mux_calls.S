@@ -14,7 +14,7 @@
 #include <asm/asm.h>
 #include <asm/regdef.h>
 
-#if _MIPS_SIM == _MIPS_SIM_ABI32
+#ifdef CONFIG_32BIT
 #define ARGS_SIZE	16		/* where a callback may store its arguments */
 #else
 #define ARGS_SIZE	0
@@ -33,8 +33,8 @@
 	.section .kprobes.text, "ax"
 
 /*
- * A function that makes \nr calls. A callback may clobber a0, a1 and a3: load them again for the
- * next. The last call is a tail call.
+ * A function that makes \nr calls. A callback may change a0 to a3: load them again for the next
+ * call. The last call is a tail call.
  */
 	.macro	define_call nr
 NESTED(ftrace_mux_call_\nr, SAVED_SIZE, ra)

@@ -37,8 +37,10 @@ static nokprobe_inline void run_probe(unsigned long ip, struct pt_regs *regs)
 
 	/*
 	 * The handlers see the address that they would see at a breakpoint, even if
-	 * another ops has changed it.  If pre_handler() returns nonzero, it has set
-	 * the address to continue at, and post_handler() is not called.
+	 * another ops has changed it.  If pre_handler() returns nonzero, post_handler()
+	 * is not called, and execution continues at the address that pre_handler() has
+	 * left.  If that is still the address of the probe, ftrace_caller() continues
+	 * behind the call site.
 	 */
 	orig_ip = regs->cp0_epc;
 	regs->cp0_epc = (unsigned long)p->addr;
@@ -52,21 +54,22 @@ static nokprobe_inline void run_probe(unsigned long ip, struct pt_regs *regs)
 }
 
 /*
- * Called for each function that has a probe at its start.
+ * Called when a function that has a probe at its start is entered, with preemption
+ * enabled or not.
  *
  * This needs no ftrace_test_recursion_trylock(): while handlers run, current_kprobe
  * is set, and a probe that they hit is counted as missed, as at a breakpoint.  With
  * the lock, it would be missed without being counted, and function tracers would
  * not see what handlers call.  Outside of the handlers, nothing is called here that
- * can be probed, except by CONFIG_PROVE_RCU_LIST in get_kprobe().
+ * can be probed, except with CONFIG_PROVE_RCU_LIST.
  */
 void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = &arch_ftrace_regs(fregs)->regs;
+	struct pt_regs *regs = ftrace_get_regs(fregs);
 	int bit;
 
-	if (unlikely(kprobe_ftrace_disabled || !ftrace_get_regs(fregs)))
+	if (unlikely(kprobe_ftrace_disabled || !regs))
 		return;
 
 	if (!IS_ENABLED(CONFIG_PROVE_RCU_LIST)) {
@@ -75,6 +78,7 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 		return;
 	}
 
+	/* get_kprobe() calls functions that can be probed, before current_kprobe is set */
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	if (bit < 0)
 		return;

@@ -6,10 +6,10 @@
 #include <linux/kprobes.h>
 #include <linux/rethook.h>
 
-#include "rethook.h"
+unsigned long arch_rethook_trampoline_callback(struct pt_regs *regs);
 
 /* Called by arch_rethook_trampoline(), returns the real return address */
-unsigned long __used arch_rethook_trampoline_callback(struct pt_regs *regs)
+unsigned long arch_rethook_trampoline_callback(struct pt_regs *regs)
 {
 	return rethook_trampoline_handler(regs, kernel_stack_pointer(regs));
 }
@@ -18,7 +18,7 @@ NOKPROBE_SYMBOL(arch_rethook_trampoline_callback);
 
 /*
  * There is no frame pointer.  The stack pointer takes its place, as it is the same at
- * the entry of a function and after its return.
+ * the start of a function and after its return.
  */
 void arch_rethook_prepare(struct rethook_node *rhn, struct pt_regs *regs,
 			  bool mcount)

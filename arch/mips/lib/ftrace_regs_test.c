@@ -20,7 +20,7 @@
 /* zero, k0 and k1, gp, sp, ra: these can't be set */
 #define REGS_FIXED	(BIT(0) | BIT(26) | BIT(27) | BIT(28) | BIT(29) | BIT(31))
 /* at, and what the call site overwrites */
-#define REGS_SITE	(BIT(1) | BIT(FTRACE_SITE_RA) | BIT(FTRACE_SITE_MODE))
+#define REGS_SITE	(BIT(1) | BIT(FTRACE_SITE_RA) | BIT(FTRACE_SITE_CELL))
 /* What a function preserves */
 #define REGS_SAVED	(GENMASK(23, 16) | BIT(30))
 /* What a caller may pass to a function; $15 is the static chain */

@@ -1301,7 +1301,7 @@ static unsigned long callee(int func)
 /* The first cell is the list */
 static bool calls_list(int func)
 {
-	return callee(func) && !(callee(func) & (FTRACE_MODE_REGS - 1));
+	return callee(func) && !(callee(func) & (FTRACE_SITE_SAVE_REGS - 1));
 }
 #endif /* CONFIG_MIPS */
 

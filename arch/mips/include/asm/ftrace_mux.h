@@ -6,10 +6,13 @@
 /* The function of a system call has the name that users know: sys_read() */
 #define ARCH_FTRACE_SYSCALL_PREFIX	""
 
-/* A function starts with its call site */
+/* How far a call site is behind the start of its function, for tests */
 #define ARCH_FTRACE_MAX_SITE_OFFSET	0
 
-/* The third word of a call site has FTRACE_MODE_REGS if all registers are saved */
+/*
+ * An entry moves only between sets of tracers that agree in whether they need all registers: its
+ * call sites have FTRACE_SITE_SAVE_REGS, or have not
+ */
 #define ARCH_FTRACE_MUX_SITE_REGS	true
 
 /* get_cycles() has 32 bits at most */
