@@ -4,8 +4,18 @@
  *
  * For architectures where data says which entry a function has: the literal in front of the
  * function (DYNAMIC_FTRACE_WITH_CALL_OPS, on arm64 and riscv), or an operand of the call site
- * (MIPS). kernel/trace/mux/calls.c provides most of <linux/ftrace_mux_arch.h> for them.
- * ops_entries.c provides the entries for the literal. The architecture provides the rest.
+ * (MIPS). kernel/trace/mux/calls.c and ops_entries.c provide most of <linux/ftrace_mux_arch.h>:
+ *
+ *	provided by	with a literal		with an operand
+ *	calls.c		ftrace_mux_entry_regs(), and all of <linux/ftrace_mux_arch.h> but
+ *			arch_ftrace_mux_add_entries(), arch_ftrace_mux_site_addr(),
+ *			arch_ftrace_mux_show_alone() and arch_ftrace_mux_site_calls()
+ *	ops_entries.c	these four,		-
+ *			arch_ftrace_mux_call_ptr(),
+ *			ftrace_mux_rec_ops()
+ *	architecture	ftrace_mux_call_entry()	these four,
+ *						arch_ftrace_mux_call_ptr()
+ *	architecture	ftrace_mux_count(), ftrace_mux_call_2() to ftrace_mux_call_8()
  */
 #ifndef _LINUX_FTRACE_MUX_CALLS_H
 #define _LINUX_FTRACE_MUX_CALLS_H
@@ -18,8 +28,8 @@
 
 /**
  * struct ftrace_mux_counted - a call that is counted
- * @count: the per-CPU count: the element of the current CPU is incremented, or that of a CPU which
- *	the task has just left
+ * @count: the per-CPU count. The element that is incremented may be that of a CPU which the task
+ *	has just left, so the addition is atomic, or one instruction.
  * @call: the call that is made then
  */
 struct ftrace_mux_counted {
@@ -57,29 +67,34 @@ struct ftrace_mux_ops_entry {
 	const struct ftrace_mux_call *call;
 } __aligned(32);
 
-/* The literal of the function whose call site is at @ip, as in ftrace_rec_set_ops() */
+/* For tests: the literal of the function whose call site is at @ip, as in ftrace_rec_set_ops() */
 static inline const unsigned long *ftrace_mux_literal(unsigned long ip)
 {
 	return (const unsigned long *)ALIGN_DOWN(ip - 12, 8);
 }
 
-/* Provided by ops_entries.c */
-
 const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec);
-
-/* Provided by calls.c */
-
 bool ftrace_mux_entry_regs(unsigned int index);
 
-/* Provided by ops_entries.c, or by the architecture */
-
+/**
+ * arch_ftrace_mux_call_ptr - where an entry has the pointer to its call
+ * @index: the index of the entry
+ *
+ * Context: ftrace_lock held.
+ *
+ * Return: the address of the pointer.
+ */
 const struct ftrace_mux_call **arch_ftrace_mux_call_ptr(unsigned int index);
 
-/* Provided by the architecture */
+/*
+ * The functions below are called like callbacks, in any context, NMI included. They may be
+ * preempted, and interrupted by themselves.
+ */
 
+/* Makes the call that an entry points to; @op is the struct ftrace_mux_ops_entry */
 void ftrace_mux_call_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			   struct ftrace_regs *fregs);
-/* @op is a struct ftrace_mux_counted */
+/* Adds one to a count, and makes a call; @op is a struct ftrace_mux_counted */
 void ftrace_mux_count(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 		      struct ftrace_regs *fregs);
 

@@ -29,6 +29,7 @@
 
 	.pushsection .kprobes.text, "ax"
 
+/* kernel/trace/mux/ops_entries.c checks the offsets of the structs that are used here */
 #define ENTRY_CALL	16				// in struct ftrace_mux_ops_entry
 
 /* The function of each entry. x2: struct ftrace_mux_ops_entry */
@@ -44,8 +45,9 @@ SYM_FUNC_END(ftrace_mux_call_entry)
 
 /*
  * Increments a per-CPU count, and makes a call. x2: struct ftrace_mux_counted. ftrace_caller has
- * saved x4 to x7. The task may be preempted, and continue on another processor: the addition is
- * atomic. Both alternatives have four instructions, as they must.
+ * saved x4 to x7. The count may be that of a CPU which the task has just left: the addition is
+ * atomic. The alternatives must have the same length, four instructions: the shorter one is filled
+ * with the call.
  */
 CALL_START(ftrace_mux_count)
 	ldp	x4, x5, [x2]				// count and call

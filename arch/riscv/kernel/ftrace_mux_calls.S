@@ -12,6 +12,8 @@
  *
  * Kprobes are refused here: functions that the handler of a kprobe calls may be traced, and would
  * hit the kprobe again.
+ *
+ * 64 bits only: a count has 64 bits, and one amoadd.d increments it.
  */
 #include <linux/linkage.h>
 #include <asm/asm.h>
@@ -19,6 +21,7 @@
 
 	.pushsection .kprobes.text, "ax"
 
+/* kernel/trace/mux/ops_entries.c checks the offsets of the structs that are used here */
 #define ENTRY_CALL	(2 * SZREG)		/* in struct ftrace_mux_ops_entry */
 #define CALL_FUNC	0			/* in struct ftrace_mux_call */
 #define CALL_ARG	SZREG
@@ -35,8 +38,8 @@ SYM_FUNC_START(ftrace_mux_call_entry)
 SYM_FUNC_END(ftrace_mux_call_entry)
 
 /*
- * Increments the count of the current CPU, and makes the call. a2: struct ftrace_mux_counted. The
- * task may continue on another processor before the addition, so the addition is atomic.
+ * Increments a per-CPU count, and makes the call. a2: struct ftrace_mux_counted. The count may be
+ * that of a CPU which the task has just left: the addition is atomic.
  */
 SYM_FUNC_START(ftrace_mux_count)
 	REG_L	a4, COUNTED_CALL(a2)

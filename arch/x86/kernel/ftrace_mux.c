@@ -2,13 +2,18 @@
 /*
  * Function tracer multiplexer on x86_64: entries and calls, see <linux/ftrace_mux_arch.h>.
  *
- * A combination has a trampoline, which makes the calls. If all its tracers have static IDs,
- * and each call passes the ops of its tracer, this is a static trampoline, or a copy of it if the
- * combination counts its calls; else one that is made on demand. An entry is a jump to
- * a trampoline. See ftrace_mux_code.c for the code.
+ * A combination has a trampoline, which makes the calls. It is of one of three kinds:
+ *
+ * - static, in the kernel image, if all tracers of the combination have static IDs, and each call
+ *   passes the ops of its tracer;
+ * - a copy of a static one, if the combination counts its calls, too;
+ * - made of a template, for all other combinations.
+ *
+ * Copies and made trampolines are allocated: function_tracers_info shows both as "on_demand". An
+ * entry is a jump to a trampoline. See ftrace_mux_code.c for the code.
  *
  * Protected by ftrace_lock, with one exception: the unwinder, perf and kallsyms look up
- * entries and trampolines from any context. Pages of entries are never freed. Trampolines
+ * entries and trampolines from any context. Entries are never freed. Allocated trampolines
  * are in a latched tree and a list that are safe under RCU.
  */
 
@@ -32,30 +37,19 @@
 #define MUX_ENTRIES_SYM		"ftrace_mux_entries"
 #define MUX_TRAMPOLINE_SYM	"ftrace_mux_trampoline"
 
-/* Pages of entries, which are never freed */
-static unsigned long mux_pages[FTRACE_MUX_MAX_CHUNKS];
-static unsigned int mux_nr_pages;
+/* The addresses of the chunks of entries, one page each */
+static unsigned long entry_chunks[FTRACE_MUX_MAX_CHUNKS];
+static unsigned int nr_entry_chunks;
 
 /* Changes of code, in batches */
 
-/**
- * arch_ftrace_mux_begin - start a batch of changes of entries and calls
- *
- * Context: process context, may sleep; ftrace_lock held. Takes text_mutex, until
- * arch_ftrace_mux_end().
- */
+/* Takes text_mutex until arch_ftrace_mux_end() */
 void arch_ftrace_mux_begin(void)
 {
 	mutex_lock(&text_mutex);
 }
 
-/**
- * arch_ftrace_mux_end - finish a batch
- *
- * On return, all CPUs execute the new code.
- *
- * Context: that of arch_ftrace_mux_begin().
- */
+/* On return, all CPUs execute the new code */
 void arch_ftrace_mux_end(void)
 {
 	smp_text_poke_batch_finish();
@@ -64,14 +58,6 @@ void arch_ftrace_mux_end(void)
 
 /* Entries */
 
-/**
- * arch_ftrace_mux_add_entries - add FTRACE_MUX_CHUNK_ENTRIES entries
- * @first: the index of the first: 0 in the first call, then that after the last one
- *
- * Context: process context, may sleep; ftrace_lock held.
- *
- * Return: 0, -ENOMEM.
- */
 int arch_ftrace_mux_add_entries(unsigned int first)
 {
 	unsigned int nr = first / FTRACE_MUX_CHUNK_ENTRIES;
@@ -84,60 +70,39 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 	if (!page)
 		return -ENOMEM;
 
-	mux_pages[nr] = (unsigned long)page;
+	entry_chunks[nr] = (unsigned long)page;
 	/* Pairs with smp_load_acquire() in is_entry() and ftrace_mux_get_kallsym() */
-	smp_store_release(&mux_nr_pages, nr + 1);
+	smp_store_release(&nr_entry_chunks, nr + 1);
+	/* No perf_event_text_poke() for breakpoints: patching an entry sends one */
 	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, (unsigned long)page, PAGE_SIZE, false,
 			   MUX_ENTRIES_SYM);
 
 	return 0;
 }
 
-/**
- * arch_ftrace_mux_site_addr - what a call site with an entry calls
- * @index: the index of the entry
- *
- * Context: ftrace_lock held.
- *
- * Return: the address of the entry.
- */
+/* The address of the entry */
 unsigned long arch_ftrace_mux_site_addr(unsigned int index)
 {
-	return mux_pages[index / FTRACE_MUX_CHUNK_ENTRIES] +
+	return entry_chunks[index / FTRACE_MUX_CHUNK_ENTRIES] +
 	       index % FTRACE_MUX_CHUNK_ENTRIES * FTRACE_MUX_ENTRY_SIZE;
 }
 
-/**
- * arch_ftrace_mux_set_entry - let an entry lead to a combination
- * @index: the index of the entry. The indexes have to ascend in a batch:
- *	smp_text_poke_batch_add() ends the batch otherwise.
- * @combo: the combination
- *
- * Context: between arch_ftrace_mux_begin() and arch_ftrace_mux_end().
- */
 void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo *combo)
 {
-	ftrace_mux_write_entry(arch_ftrace_mux_site_addr(index), combo->arch.tramp);
+	ftrace_mux_patch_entry(arch_ftrace_mux_site_addr(index), combo->arch.tramp);
 }
 
 /* Calls */
 
-/**
- * arch_ftrace_mux_set_call - change a call of a combination
- * @combo: the combination
- * @n: which of its calls to change, from 0
- *
- * Context: between arch_ftrace_mux_begin() and arch_ftrace_mux_end().
- */
 void arch_ftrace_mux_set_call(const struct ftrace_mux_combo *combo, unsigned int n)
 {
 	const struct arch_ftrace_mux_combo *arch = &combo->arch;
 
-	ftrace_mux_write_call(arch->tramp, combo->nr, n, combo->regs,
-			      arch->size && !arch->copied, combo->calls[n].func);
+	ftrace_mux_patch_call(arch->tramp, combo->nr, n, combo->regs,
+			      arch->kind == FTRACE_MUX_TRAMP_MADE, combo->calls[n].func);
 }
 
-/* Trampolines on demand, by address */
+/* Allocated trampolines, by address */
 
 static struct latch_tree_root tramp_tree __cacheline_aligned;
 static LIST_HEAD(tramps);
@@ -171,7 +136,7 @@ static const struct latch_tree_ops tramp_tree_ops = {
 	.comp	= tramp_tree_comp,
 };
 
-/* The combination of the trampoline on demand that @addr is in, NULL if there is none */
+/* The combination of the allocated trampoline that @addr is in, NULL if there is none */
 static struct ftrace_mux_combo *combo_at(unsigned long addr)
 {
 	struct latch_tree_node *n;
@@ -206,7 +171,10 @@ static void withdraw(struct ftrace_mux_combo *combo)
 
 /* Combinations */
 
-/* The static IDs of the tracers of @combo as a mask, 0 if a call has no static ID */
+/*
+ * The static IDs of the tracers of @combo as a mask, 0 if a call has no static ID. @calls are in
+ * the order of IDs (struct ftrace_mux_set), as are the calls of a static trampoline.
+ */
 static unsigned int static_mask(const struct ftrace_mux_combo *combo)
 {
 	unsigned int mask = 0;
@@ -215,7 +183,8 @@ static unsigned int static_mask(const struct ftrace_mux_combo *combo)
 		unsigned int id = combo->ops[n]->mux.id;
 
 		/* Several graph tracers have their set as the argument */
-		if (!id || id > FTRACE_MUX_STATIC_IDS || combo->calls[n].arg != combo->ops[n])
+		if (!id || id > CONFIG_FTRACE_MUX_STATIC_IDS ||
+		    combo->calls[n].arg != combo->ops[n])
 			return 0;
 		mask |= BIT(id - 1);
 	}
@@ -225,6 +194,7 @@ static unsigned int static_mask(const struct ftrace_mux_combo *combo)
 
 static void init_static(struct ftrace_mux_combo *combo, unsigned long tramp)
 {
+	combo->arch.kind = FTRACE_MUX_TRAMP_STATIC;
 	combo->arch.tramp = tramp;
 
 	arch_ftrace_mux_begin();
@@ -242,20 +212,13 @@ static int init_copy(struct ftrace_mux_combo *combo, unsigned long tramp)
 	if (!arch->tramp)
 		return -ENOMEM;
 
-	arch->copied = true;
+	arch->kind = FTRACE_MUX_TRAMP_COPY;
 	publish(combo);
 
 	return 0;
 }
 
-/**
- * arch_ftrace_mux_init_combo - prepare to make the calls of a combination
- * @combo: the combination, with @arch all zero, and @count, if it counts its calls
- *
- * Context: process context, may sleep; ftrace_lock held. Takes text_mutex.
- *
- * Return: 0, -ENOMEM.
- */
+/* Takes text_mutex */
 int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
 {
 	unsigned int mask = static_mask(combo);
@@ -271,82 +234,47 @@ int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
 		return 0;
 	}
 
-	combo->arch.tramp = ftrace_mux_create_tramp(combo->calls, combo->nr, combo->regs,
+	combo->arch.tramp = ftrace_mux_make_tramp(combo->calls, combo->nr, combo->regs,
 						    combo->count, &combo->arch.size);
 	if (!combo->arch.tramp)
 		return -ENOMEM;
 
+	combo->arch.kind = FTRACE_MUX_TRAMP_MADE;
 	publish(combo);
 
 	return 0;
 }
 
-/**
- * arch_ftrace_mux_exit_combo - undo arch_ftrace_mux_init_combo()
- * @combo: the combination; no entry leads to it, and no task can be among its calls.
- *	It is freed after a grace period of RCU.
- *
- * Context: process context, may sleep; ftrace_lock held. Takes text_mutex.
- */
+/* Takes text_mutex */
 void arch_ftrace_mux_exit_combo(struct ftrace_mux_combo *combo)
 {
-	if (!combo->arch.size)
+	if (combo->arch.kind == FTRACE_MUX_TRAMP_STATIC)
 		return;
 
 	withdraw(combo);
 	ftrace_mux_free_tramp(combo->arch.tramp, combo->arch.size);
 }
 
-/**
- * arch_ftrace_mux_free_id - forget the tracer that had an ID
- * @id: the ID
- *
- * Context: ftrace_lock held. No task is in a static trampoline of the ID.
- */
 void arch_ftrace_mux_free_id(unsigned int id)
 {
-	if (id < FTRACE_MUX_STATIC_IDS)
+	if (id < CONFIG_FTRACE_MUX_STATIC_IDS)
 		ftrace_mux_set_static_arg(id, NULL);
 }
 
-/**
- * arch_ftrace_mux_combo_size - size of the code that was made for a combination
- * @combo: the combination
- *
- * Context: ftrace_lock held.
- *
- * Return: the size in bytes, 0 if its trampoline is a static one.
- */
+/* 0 if the trampoline is static */
 unsigned int arch_ftrace_mux_combo_size(const struct ftrace_mux_combo *combo)
 {
 	return combo->arch.size;
 }
 
-/**
- * arch_ftrace_mux_show_combo - name what makes the calls of a combination
- * @m: where to
- * @combo: the combination
- *
- * Context: ftrace_lock held.
- */
 void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_combo *combo)
 {
-	if (combo->arch.size)
+	if (combo->arch.kind != FTRACE_MUX_TRAMP_STATIC)
 		seq_puts(m, MUX_TRAMPOLINE_SYM);
 	else
 		seq_printf(m, "%ps", (void *)combo->arch.tramp);
 }
 
-/**
- * arch_ftrace_mux_show_alone - show what a function with a single tracer calls
- * @m: where to
- * @ops: the tracer
- * @index: the index of its entry
- *
- * Context: ftrace_lock held.
- *
- * Return: true, since ftrace shows the graph tracers behind @ops as well.
- */
 bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
 {
 	seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)arch_ftrace_mux_site_addr(index),
@@ -360,10 +288,10 @@ bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsi
 static bool is_entry(unsigned long addr)
 {
 	/* Pairs with smp_store_release() in arch_ftrace_mux_add_entries() */
-	unsigned int nr = smp_load_acquire(&mux_nr_pages);
+	unsigned int nr = smp_load_acquire(&nr_entry_chunks);
 
 	while (nr--) {
-		if (addr - mux_pages[nr] < PAGE_SIZE)
+		if (addr - entry_chunks[nr] < PAGE_SIZE)
 			return true;
 	}
 
@@ -376,7 +304,7 @@ static bool is_entry(unsigned long addr)
  *
  * Context: any, NMI included.
  *
- * Return: true if it is in an entry, or in a trampoline that was made on demand.
+ * Return: true if it is in an entry, or in an allocated trampoline.
  */
 bool is_ftrace_mux_trampoline(unsigned long addr)
 {
@@ -392,7 +320,7 @@ bool is_ftrace_mux_trampoline(unsigned long addr)
  * Context: any, NMI included.
  *
  * Return: an address in the kernel's text whose unwind information is right for
- * @ip, 0 if @ip is neither in an entry nor in a trampoline that was made on demand.
+ * @ip, 0 if @ip is neither in an entry nor in an allocated trampoline.
  */
 unsigned long ftrace_mux_unwind_ip(unsigned long ip)
 {
@@ -424,11 +352,11 @@ unsigned long ftrace_mux_unwind_ip(unsigned long ip)
 int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name)
 {
 	/* Pairs with smp_store_release() in arch_ftrace_mux_add_entries() */
-	unsigned int nr = smp_load_acquire(&mux_nr_pages);
+	unsigned int nr = smp_load_acquire(&nr_entry_chunks);
 	struct ftrace_mux_combo *combo;
 
 	if (symnum < nr) {
-		*value = mux_pages[symnum];
+		*value = entry_chunks[symnum];
 		strscpy(name, MUX_ENTRIES_SYM, KSYM_NAME_LEN);
 		return 0;
 	}
@@ -451,15 +379,6 @@ int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name
 #define ftrace_call_address(ip)	(ip)
 #endif
 
-/**
- * arch_ftrace_mux_site_calls - whether the call site of a function calls an entry
- * @rec: the record of the function
- * @index: the index of the entry
- *
- * Context: text_mutex held, which keeps the site from being rewritten.
- *
- * Return: true if it does.
- */
 bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index)
 {
 	unsigned long ip = ftrace_call_address(rec->ip);

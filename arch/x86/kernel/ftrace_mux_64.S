@@ -8,16 +8,16 @@
  * families: ftrace_mux_caller_<mask> saves the registers that a call may change,
  * ftrace_mux_regs_caller_<mask> a full pt_regs. A trampoline calls the tracer of
  * each ID in its mask, lowest ID first, without a loop, a test or an indirect
- * branch. ftrace_mux_write_call() patches these calls before a combination
+ * branch. ftrace_mux_patch_call() patches these calls before a combination
  * uses the trampoline. The idea of one statically generated caller per
  * combination is from
  * https://lore.kernel.org/lkml/1304088194-6214-1-git-send-email-jolsa@redhat.com
  *
- * Trampolines on demand are copies of parts of ftrace_mux_template and
+ * ftrace_mux_code.c makes other trampolines of parts of ftrace_mux_template and
  * ftrace_mux_regs_template.
  *
- * A call site calls an entry, which is a jump to a trampoline. The stack of a
- * trampoline is that of a trampoline that is called directly.
+ * A call site calls an entry, which is a jump to a trampoline. An entry leaves the
+ * stack as it is: a trampoline finds the return address of the call site on top.
  *
  * All callbacks get the same ip and parent ip. The trampoline reads both before
  * it calls the first callback: an IPMODIFY callback may change pt_regs->ip, and
@@ -27,8 +27,7 @@
  * not SYM_FUNC_START().
  */
 
-#define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
-#define FTRACE_MUX_MASKS	(1 << FTRACE_MUX_STATIC_IDS)
+#define FTRACE_MUX_MASKS	(1 << CONFIG_FTRACE_MUX_STATIC_IDS)
 
 /*
  * What save_mcount_regs does. Without frame pointers, %rbp does not take a detour,
@@ -51,12 +50,7 @@
 	/* The first two parameters: ip and parent ip */
 	movq MCOUNT_REG_SIZE+8+\added(%rsp), %rsi
 	movq MCOUNT_REG_SIZE+\added(%rsp), %rdi
-#ifdef CONFIG_KTRACE
 	return_to_ip
-#else
-	movq %rdi, RIP(%rsp)
-	subq $MCOUNT_INSN_SIZE, %rdi
-#endif
 #endif
 .endm
 
@@ -90,7 +84,7 @@
 			.endif
 			.set .Lftrace_mux_first, 0
 	/* The ftrace_ops of the ID is the third argument */
-	movq ftrace_mux_ops + 8 * \id(%rip), %rdx
+	movq ftrace_mux_static_args + 8 * \id(%rip), %rdx
 	/* regs go into 4th parameter */
 	movq %rsp, %rcx
 .Lftrace_mux_\family\()_\mask\()_\id:
@@ -100,10 +94,10 @@
 .endm
 
 /*
- * Both entries leave ip and parent ip in the first two argument registers, and,
+ * Both prologues leave ip and parent ip in the first two argument registers, and,
  * if @keep is set, in a place that the callbacks preserve.
  */
-.macro ftrace_mux_entry keep
+.macro ftrace_mux_prologue keep
 	ftrace_mux_save
 
 	CALL_DEPTH_ACCOUNT
@@ -119,10 +113,8 @@
 	.if \keep
 	movq %rdi, R15(%rsp)
 	movq %rsi, R14(%rsp)
-#ifdef CONFIG_KTRACE
 	.else
 	keep_ip R15(%rsp)
-#endif
 	.endif
 .endm
 
@@ -135,17 +127,7 @@
 	RET
 .endm
 
-.macro ftrace_mux_exit_ip
-#ifdef CONFIG_KTRACE
-	return_to_regs_ip R15(%rsp)
-#else
-	/* Handlers can change the RIP */
-	movq RIP(%rsp), %rax
-	movq %rax, MCOUNT_REG_SIZE(%rsp)
-#endif
-.endm
-
-.macro ftrace_mux_regs_entry keep
+.macro ftrace_mux_regs_prologue keep
 	/* Save the current flags before any operations that can change them */
 	pushfq
 
@@ -173,9 +155,7 @@
 	/* Stack - skipping return address and flags */
 	leaq MCOUNT_REG_SIZE+8*2(%rsp), %rcx
 	movq %rcx, RSP(%rsp)
-#ifdef CONFIG_KTRACE
 	keep_ip %r13
-#endif
 
 	ENCODE_FRAME_POINTER
 
@@ -190,9 +170,9 @@
 	.balign 16, 0xcc
 SYM_START(ftrace_mux_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR
-	ftrace_mux_entry (\mask & (\mask - 1))
+	ftrace_mux_prologue (\mask & (\mask - 1))
 	ftrace_mux_calls args, \mask, R15(%rsp), R14(%rsp)
-	ftrace_mux_exit_ip
+	return_to_regs_ip R15(%rsp)
 	ftrace_mux_return
 SYM_FUNC_END(ftrace_mux_caller_\mask)
 STACK_FRAME_NON_STANDARD_FP(ftrace_mux_caller_\mask)
@@ -202,7 +182,7 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_mux_caller_\mask)
 	.balign 16, 0xcc
 SYM_START(ftrace_mux_regs_caller_\mask, SYM_L_GLOBAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR
-	ftrace_mux_regs_entry (\mask & (\mask - 1))
+	ftrace_mux_regs_prologue (\mask & (\mask - 1))
 	ftrace_mux_calls regs, \mask, %rbx, %r12
 	jmp ftrace_mux_regs_exit
 SYM_FUNC_END(ftrace_mux_regs_caller_\mask)
@@ -219,7 +199,10 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_mux_regs_caller_\mask)
 	.endr
 .endm
 
-/* altmacro only turns the counter into a number: strings suffer from it */
+/*
+ * altmacro is on only to turn the counter into a number: it changes how strings
+ * in macro arguments are read.
+ */
 .macro ftrace_mux_one_mask name mask
 	.noaltmacro
 	\name \mask
@@ -238,13 +221,7 @@ SYM_CODE_START_LOCAL_NOALIGN(ftrace_mux_regs_exit)
 	movq EFLAGS(%rsp), %rax
 	movq %rax, MCOUNT_REG_SIZE(%rsp)
 
-#ifdef CONFIG_KTRACE
 	return_to_regs_ip %r13, 8
-#else
-	/* Handlers can change the RIP */
-	movq RIP(%rsp), %rax
-	movq %rax, MCOUNT_REG_SIZE+8(%rsp)
-#endif
 
 	/* restore the rest of pt_regs */
 	movq R15(%rsp), %r15
@@ -303,16 +280,17 @@ SYM_CODE_START_LOCAL_NOALIGN(ftrace_mux_regs_exit)
 SYM_CODE_END(ftrace_mux_regs_exit)
 
 /*
- * What ftrace_mux_create_tramp() makes trampolines of: for combinations that have
- * none of the above. It copies the first part, up to the label _again, and then the
- * second, up to the label _end, once for each further call, and puts the right
- * numbers into the last two instructions of each copy. A copy ends with a jump to
- * the rest. As they stand here, these are trampolines for two calls: objtool
- * checks their stack, and orc_ftrace_find() finds here what the copies need.
+ * The templates of which ftrace_mux_make_tramp() makes a trampoline for a combination without a
+ * static one: a copy of the part up to the label _again, a copy of the part up to the label _end
+ * for each further call, and a jump to _end. The last two instructions of each copied part get the
+ * argument and the address of the call.
  *
- * A trampoline that counts increments the count after its last call. A counting copy of a static
- * trampoline consists of its code up to the last call, the increment, and the code from the label
- * _end to the label _stop here. With a full pt_regs, it has a jump to ftrace_mux_regs_exit instead.
+ * In the kernel image, a template is a trampoline for two calls that nothing calls: objtool checks
+ * its stack, and orc_ftrace_find() looks up here how to unwind from a trampoline.
+ *
+ * A trampoline that counts its calls increments the count after the last one. A copy of a static
+ * trampoline counts: it is the static one up to its last call, the increment, and the code from
+ * _end to _stop. With a full pt_regs, it has a jump to ftrace_mux_regs_exit in place of this code.
  */
 .macro ftrace_mux_template_call
 	/* regs go into 4th parameter, the ftrace_ops is the third */
@@ -333,9 +311,9 @@ SYM_INNER_LABEL(\name\()_end, SYM_L_LOCAL)
 	.balign 16, 0xcc
 SYM_START(ftrace_mux_template, SYM_L_LOCAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR
-	ftrace_mux_entry 1
+	ftrace_mux_prologue 1
 	ftrace_mux_template_calls ftrace_mux_template, R15(%rsp), R14(%rsp)
-	ftrace_mux_exit_ip
+	return_to_regs_ip R15(%rsp)
 	ftrace_mux_return
 SYM_INNER_LABEL(ftrace_mux_template_stop, SYM_L_LOCAL)
 SYM_FUNC_END(ftrace_mux_template)
@@ -344,7 +322,7 @@ STACK_FRAME_NON_STANDARD_FP(ftrace_mux_template)
 	.balign 16, 0xcc
 SYM_START(ftrace_mux_regs_template, SYM_L_LOCAL, SYM_A_NONE)
 	ANNOTATE_NOENDBR
-	ftrace_mux_regs_entry 1
+	ftrace_mux_regs_prologue 1
 	ftrace_mux_template_calls ftrace_mux_regs_template, %rbx, %r12
 SYM_INNER_LABEL(ftrace_mux_regs_template_stop, SYM_L_LOCAL)
 	jmp ftrace_mux_regs_exit

@@ -3,8 +3,8 @@
  * Function tracer multiplexer on x86_64: the code of entries and trampolines.
  *
  * An entry is a jump to a trampoline. A trampoline makes calls. The static trampolines,
- * and what those on demand are copies of, are in ftrace_mux_64.S. Trampolines on demand
- * share read-only pages.
+ * and the templates of which others are made, are in ftrace_mux_64.S. Allocated trampolines,
+ * which are copied or made, share read-only pages.
  *
  * Protected by ftrace_lock.
  */
@@ -29,24 +29,25 @@
  * by the trampolines. An ID gets another tracer only after no task can be in a trampoline
  * that makes such a call: see kernel/trace/mux/ids.c.
  */
-struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_STATIC_IDS] __read_mostly;
+struct ftrace_ops *ftrace_mux_static_args[CONFIG_FTRACE_MUX_STATIC_IDS] __read_mostly;
 
 /**
  * ftrace_mux_set_static_arg - set what the static trampolines pass for an ID
- * @id: the ID, 0 to FTRACE_MUX_STATIC_IDS - 1
+ * @id: the ID, 0 to CONFIG_FTRACE_MUX_STATIC_IDS - 1
  * @ops: the tracer that has the ID, NULL for none
  *
  * Context: ftrace_lock held. No task may be in a static trampoline of the ID if
- * @ops is not the previous one.
+ * @ops is not the previous one. An entry is patched to jump to such a trampoline later. That
+ * synchronizes all CPUs, so they see the store.
  */
 void ftrace_mux_set_static_arg(unsigned int id, struct ftrace_ops *ops)
 {
-	WRITE_ONCE(ftrace_mux_ops[id], ops);
+	WRITE_ONCE(ftrace_mux_static_args[id], ops);
 }
 
 /**
  * ftrace_mux_static_tramp - the static trampoline of a combination of tracers
- * @mask: the static IDs of the tracers, 1 to (1 << FTRACE_MUX_STATIC_IDS) - 1
+ * @mask: the static IDs of the tracers, 1 to (1 << CONFIG_FTRACE_MUX_STATIC_IDS) - 1
  * @regs: whether any of them needs a full pt_regs
  *
  * Context: any.
@@ -70,13 +71,19 @@ static void *call_dest(void *func)
 	return callthunks_translate_call_dest(func);
 }
 
-/* The caller ends the batch with smp_text_poke_batch_finish(), under the same hold of text_mutex */
+/*
+ * While the system boots, changes the code at once. Later, the caller ends the batch with
+ * smp_text_poke_batch_finish(), and holds text_mutex until then.
+ */
 static void queue_insn(void *addr, const void *insn)
 {
 	if (!memcmp(addr, insn, JMP32_INSN_SIZE))
 		return;
 
-	/* There is no int3 handler yet, and no second CPU that would need it */
+	/*
+	 * Only one CPU runs, and text_poke_copy_locked() writes with interrupts disabled: no
+	 * breakpoint is needed. Jump labels are patched in this way, too.
+	 */
 	if (system_state == SYSTEM_BOOTING)
 		text_poke_copy_locked(addr, insn, JMP32_INSN_SIZE, true);
 	else
@@ -84,13 +91,14 @@ static void queue_insn(void *addr, const void *insn)
 }
 
 /**
- * ftrace_mux_write_entry - let an entry jump to a trampoline
+ * ftrace_mux_patch_entry - let an entry jump to a trampoline
  * @entry: address of the entry
  * @tramp: address of the trampoline
  *
- * Context: text_mutex held. Takes effect with smp_text_poke_batch_finish().
+ * Context: text_mutex held. Takes effect with smp_text_poke_batch_finish(), or at once while
+ * the system boots.
  */
-void ftrace_mux_write_entry(unsigned long entry, unsigned long tramp)
+void ftrace_mux_patch_entry(unsigned long entry, unsigned long tramp)
 {
 	/*
 	 * No call thunk: the trampoline accounts for the call of the entry, and a
@@ -108,24 +116,25 @@ static unsigned int static_call_offset(const struct ftrace_mux_layout *l, unsign
 }
 
 /**
- * ftrace_mux_write_call - let a trampoline call a function
+ * ftrace_mux_patch_call - let a trampoline call a function
  * @tramp: address of the trampoline
  * @nr: how many calls it makes
  * @n: which of them to change, from 0
  * @regs: whether it saves a full pt_regs
- * @from_template: whether ftrace_mux_create_tramp() has made it
+ * @made: whether ftrace_mux_make_tramp() has made it; else it is static, or a copy of a static one
  * @func: the function to call from now on
  *
- * Context: text_mutex held. Takes effect with smp_text_poke_batch_finish().
+ * Context: text_mutex held. Takes effect with smp_text_poke_batch_finish(), or at once while
+ * the system boots.
  */
-void ftrace_mux_write_call(unsigned long tramp, unsigned int nr, unsigned int n,
-			   bool regs, bool from_template, void *func)
+void ftrace_mux_patch_call(unsigned long tramp, unsigned int nr, unsigned int n,
+			   bool regs, bool made, void *func)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
 	unsigned int offset;
 	void *call;
 
-	if (from_template)
+	if (made)
 		offset = l->again - l->start - CALL_INSN_SIZE + n * (l->end - l->again);
 	else
 		offset = static_call_offset(l, nr, n);
@@ -164,12 +173,12 @@ void *ftrace_mux_alloc_code(unsigned int pages)
 	return NULL;
 }
 
-/* Trampolines have pages that are cut into units */
+/* A block is some pages for trampolines, cut into units */
 
 #define MUX_UNIT		64	/* bytes */
 #define MUX_UNITS_PER_PAGE	(PAGE_SIZE / MUX_UNIT)
 
-struct mux_chunk {
+struct tramp_block {
 	struct list_head	node;
 	void			*base;
 	unsigned int		units;
@@ -177,87 +186,87 @@ struct mux_chunk {
 };
 
 /* Protected by ftrace_lock */
-static LIST_HEAD(mux_chunks);
+static LIST_HEAD(tramp_blocks);
 
-static struct mux_chunk *create_chunk(unsigned int units)
+static struct tramp_block *create_block(unsigned int units)
 {
 	unsigned int pages = DIV_ROUND_UP(units, MUX_UNITS_PER_PAGE);
-	struct mux_chunk *chunk;
+	struct tramp_block *block;
 
 	units = pages * MUX_UNITS_PER_PAGE;
-	chunk = kzalloc(struct_size(chunk, used, BITS_TO_LONGS(units)), GFP_KERNEL);
-	if (!chunk)
+	block = kzalloc(struct_size(block, used, BITS_TO_LONGS(units)), GFP_KERNEL);
+	if (!block)
 		return NULL;
 
-	chunk->units = units;
-	chunk->base = ftrace_mux_alloc_code(pages);
-	if (!chunk->base) {
-		kfree(chunk);
+	block->units = units;
+	block->base = ftrace_mux_alloc_code(pages);
+	if (!block->base) {
+		kfree(block);
 		return NULL;
 	}
 
-	list_add(&chunk->node, &mux_chunks);
+	list_add(&block->node, &tramp_blocks);
 
-	return chunk;
+	return block;
 }
 
-static void *alloc_from_chunk(struct mux_chunk *chunk, unsigned int units)
+static void *alloc_from_block(struct tramp_block *block, unsigned int units)
 {
 	unsigned long first;
 
-	first = bitmap_find_next_zero_area(chunk->used, chunk->units, 0, units, 0);
-	if (first >= chunk->units)
+	first = bitmap_find_next_zero_area(block->used, block->units, 0, units, 0);
+	if (first >= block->units)
 		return NULL;
 
-	bitmap_set(chunk->used, first, units);
+	bitmap_set(block->used, first, units);
 
-	return chunk->base + first * MUX_UNIT;
+	return block->base + first * MUX_UNIT;
 }
 
 static void *alloc_units(unsigned int units)
 {
-	struct mux_chunk *chunk;
+	struct tramp_block *block;
 	void *p;
 
-	list_for_each_entry(chunk, &mux_chunks, node) {
-		p = alloc_from_chunk(chunk, units);
+	list_for_each_entry(block, &tramp_blocks, node) {
+		p = alloc_from_block(block, units);
 		if (p)
 			return p;
 	}
 
-	chunk = create_chunk(units);
+	block = create_block(units);
 
-	return chunk ? alloc_from_chunk(chunk, units) : NULL;
+	return block ? alloc_from_block(block, units) : NULL;
 }
 
 static void free_units(void *p, unsigned int units)
 {
-	struct mux_chunk *chunk;
+	struct tramp_block *block;
 
-	list_for_each_entry(chunk, &mux_chunks, node) {
-		if (p >= chunk->base && p < chunk->base + chunk->units * MUX_UNIT)
+	list_for_each_entry(block, &tramp_blocks, node) {
+		if (p >= block->base && p < block->base + block->units * MUX_UNIT)
 			break;
 	}
 
-	if (WARN_ON_ONCE(list_entry_is_head(chunk, &mux_chunks, node)))
+	if (WARN_ON_ONCE(list_entry_is_head(block, &tramp_blocks, node)))
 		return;
 
-	bitmap_clear(chunk->used, (p - chunk->base) / MUX_UNIT, units);
-	if (!bitmap_empty(chunk->used, chunk->units)) {
+	bitmap_clear(block->used, (p - block->base) / MUX_UNIT, units);
+	if (!bitmap_empty(block->used, block->units)) {
 		text_poke_set(p, INT3_INSN_OPCODE, units * MUX_UNIT);
 		return;
 	}
 
-	list_del(&chunk->node);
-	execmem_free(chunk->base);
-	kfree(chunk);
+	list_del(&block->node);
+	execmem_free(block->base);
+	kfree(block);
 }
 
-/* Trampolines on demand */
+/* Allocated trampolines */
 
-/* The first call of a trampoline, with what comes before it, or a further one */
-static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
-		       unsigned int n, const struct ftrace_mux_call *call)
+/* The first call of a made trampoline, with the code in front of it, or a further one */
+static void emit_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l, unsigned int n,
+		      const struct ftrace_mux_call *call)
 {
 	u32 start = n ? l->again : l->start, len = (n ? l->end : l->again) - start;
 	u64 arg = (unsigned long)call->arg;
@@ -265,8 +274,9 @@ static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
 
 	memcpy(buf, ftrace_mux_caller_1 + start, len);
 	/*
-	 * Only the accounting of the call depth, in the first part, depends on the address.
-	 * Relocations take long, and their functions may be traced.
+	 * Only the accounting of the call depth, in the first part, depends on the address. Skip
+	 * text_poke_apply_relocation() otherwise: it decodes each instruction, and calls functions
+	 * that may be traced.
 	 */
 	if (!n && cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
 		text_poke_apply_relocation(buf, ip, len, (void *)ftrace_mux_caller_1 + start,
@@ -287,7 +297,7 @@ static void write_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l,
  * Count the calls of a trampoline, behind the last one: there, the flags and %rdx are free.
  * Returns the size of the code.
  */
-static unsigned int write_count(u8 *buf, u64 __percpu *count)
+static unsigned int emit_count(u8 *buf, u64 __percpu *count)
 {
 	u64 addr = (__force unsigned long)count;
 
@@ -308,7 +318,7 @@ static unsigned int write_count(u8 *buf, u64 __percpu *count)
 }
 
 /**
- * ftrace_mux_create_tramp - make a trampoline for a combination of tracers
+ * ftrace_mux_make_tramp - make a trampoline for a combination of tracers
  * @calls: what it is to call
  * @nr: their number, at least 1
  * @regs: whether any of them needs a full pt_regs
@@ -319,9 +329,8 @@ static unsigned int write_count(u8 *buf, u64 __percpu *count)
  *
  * Return: the address of the trampoline, 0 if there is no memory.
  */
-unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
-				      bool regs, u64 __percpu *count,
-				      unsigned int *size)
+unsigned long ftrace_mux_make_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
+				    bool regs, u64 __percpu *count, unsigned int *size)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
 	unsigned int len, pos = 0;
@@ -340,10 +349,10 @@ unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsig
 
 	guard(mutex)(&text_mutex);
 	for (unsigned int n = 0; n < nr; n++) {
-		write_call(buf + pos, tramp + pos, l, n, &calls[n]);
+		emit_call(buf + pos, tramp + pos, l, n, &calls[n]);
 		pos += n ? l->end - l->again : l->again - l->start;
 	}
-	pos += write_count(buf + pos, count);
+	pos += emit_count(buf + pos, count);
 	__text_gen_insn(buf + pos, JMP32_INSN_OPCODE, tramp + pos, ftrace_mux_caller_1 + l->end,
 			JMP32_INSN_SIZE);
 	text_poke_copy_locked(tramp, buf, len, false);
@@ -352,7 +361,7 @@ unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsig
 	return (unsigned long)tramp;
 }
 
-static void copy_code(u8 *buf, void *ip, const void *code, unsigned int len)
+static void emit_copy(u8 *buf, void *ip, const void *code, unsigned int len)
 {
 	memcpy(buf, code, len);
 	text_poke_apply_relocation(buf, ip, len, (u8 *)code, len);
@@ -389,16 +398,16 @@ unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsig
 		return 0;
 
 	guard(mutex)(&text_mutex);
-	copy_code(buf, copy, (void *)from, calls);
+	emit_copy(buf, copy, (void *)from, calls);
 	for (unsigned int n = 0; n < combo->nr; n++) {
 		unsigned int call = static_call_offset(l, combo->nr, n);
 
 		__text_gen_insn(buf + call, CALL_INSN_OPCODE, copy + call,
 				call_dest(combo->calls[n].func), CALL_INSN_SIZE);
 	}
-	write_count(buf + calls, combo->count);
+	emit_count(buf + calls, combo->count);
 	if (tail)
-		copy_code(buf + pos, copy + pos, ftrace_mux_caller_1 + l->end, tail);
+		emit_copy(buf + pos, copy + pos, ftrace_mux_caller_1 + l->end, tail);
 	else
 		__text_gen_insn(buf + pos, JMP32_INSN_OPCODE, copy + pos,
 				ftrace_mux_caller_1 + l->exit, JMP32_INSN_SIZE);
@@ -411,7 +420,7 @@ unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsig
 
 /**
  * ftrace_mux_free_tramp - free a trampoline
- * @tramp: what ftrace_mux_create_tramp() or ftrace_mux_copy_static() has returned
+ * @tramp: what ftrace_mux_make_tramp() or ftrace_mux_copy_static() has returned
  * @size: and its size
  *
  * Context: process context, may sleep; ftrace_lock held, takes text_mutex. No
@@ -423,15 +432,14 @@ void ftrace_mux_free_tramp(unsigned long tramp, unsigned int size)
 }
 
 /**
- * ftrace_mux_template_ip - where the template has what a trampoline has
- * @offset: offset in a trampoline on demand, in bytes
+ * ftrace_mux_template_ip - where a template has the stack that a trampoline has at an address
+ * @offset: offset of the address in an allocated trampoline, in bytes
  * @regs: whether the trampoline saves a full pt_regs
  * @end: offset of the code that restores registers and returns; 0 if the trampoline jumps there
  *
  * Context: any, NMI included.
  *
- * Return: an address in the kernel's text where the stack is the same. Between its prologue and
- * @end, all of a trampoline has one layout of the stack.
+ * Return: the address in the template.
  */
 unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs, unsigned int end)
 {
@@ -440,5 +448,6 @@ unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs, unsigned i
 	if (end && offset >= end)
 		return (unsigned long)ftrace_mux_caller_1 + l->end + offset - end;
 
+	/* From the first call to the exit code, the stack stays as it is at @again */
 	return (unsigned long)ftrace_mux_caller_1 + min(l->start + offset, (unsigned long)l->again);
 }

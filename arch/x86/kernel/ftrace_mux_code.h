@@ -9,9 +9,6 @@ struct ftrace_mux_call;
 struct ftrace_mux_combo;
 struct ftrace_ops;
 
-/* All combinations of the lowest IDs have a static trampoline */
-#define FTRACE_MUX_STATIC_IDS	CONFIG_FTRACE_MUX_STATIC_IDS
-
 /* In bytes: a jump, and room up to the next entry */
 #define FTRACE_MUX_ENTRY_SIZE	8
 
@@ -23,27 +20,28 @@ struct ftrace_ops;
  */
 extern const char ftrace_mux_caller_1[];
 /* Offsets of the static trampolines, by mask */
-extern const u32 ftrace_mux_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
-extern const u32 ftrace_mux_regs_caller_offsets[1 << FTRACE_MUX_STATIC_IDS];
+extern const u32 ftrace_mux_caller_offsets[1 << CONFIG_FTRACE_MUX_STATIC_IDS];
+extern const u32 ftrace_mux_regs_caller_offsets[1 << CONFIG_FTRACE_MUX_STATIC_IDS];
 
 /* Where the static trampolines find the third argument of each call */
-extern struct ftrace_ops *ftrace_mux_ops[FTRACE_MUX_STATIC_IDS];
+extern struct ftrace_ops *ftrace_mux_static_args[CONFIG_FTRACE_MUX_STATIC_IDS];
 
-/*
- * Where the trampolines of a family have their calls, and what those on demand are
- * copies of.
- */
+/* Where the static trampolines of a family have their calls, and the parts of its template */
 struct ftrace_mux_layout {
 	/* In a static trampoline: offsets of the calls, and from one to the next */
 	u32	single_call;	/* of its only one */
 	u32	first_call;	/* of the first of several */
 	u32	stride;
-	/* Of the template for trampolines made on demand: offsets from ftrace_mux_caller_1 */
+	/* Of the template: offsets from ftrace_mux_caller_1 */
 	u32	start;		/* saves registers, and makes the first call */
 	u32	again;		/* makes another call */
-	u32	end;		/* restores registers and returns: copied only to count */
-	u32	stop;		/* end of the exit code; @end with a full pt_regs */
-	u32	exit;		/* if so: what a copy of a static trampoline jumps to */
+	u32	end;		/* restores registers and returns: made trampolines jump here */
+	u32	stop;		/* end of this code, which copies of static ones contain */
+	/*
+	 * With a full pt_regs, @stop equals @end: a jump to @exit is there. Made trampolines jump
+	 * to it, copies of static ones to @exit. Without, @exit equals @end.
+	 */
+	u32	exit;
 };
 
 /* Without and with a full pt_regs */
@@ -54,14 +52,13 @@ extern const struct ftrace_mux_layout ftrace_mux_layouts[2];
 void ftrace_mux_set_static_arg(unsigned int id, struct ftrace_ops *ops);
 unsigned long ftrace_mux_static_tramp(unsigned int mask, bool regs);
 
-void ftrace_mux_write_entry(unsigned long entry, unsigned long tramp);
-void ftrace_mux_write_call(unsigned long tramp, unsigned int nr, unsigned int n,
-			   bool regs, bool from_template, void *func);
+void ftrace_mux_patch_entry(unsigned long entry, unsigned long tramp);
+void ftrace_mux_patch_call(unsigned long tramp, unsigned int nr, unsigned int n,
+			   bool regs, bool made, void *func);
 
 void *ftrace_mux_alloc_code(unsigned int pages);
-unsigned long ftrace_mux_create_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
-				      bool regs, u64 __percpu *count,
-				      unsigned int *size);
+unsigned long ftrace_mux_make_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
+				    bool regs, u64 __percpu *count, unsigned int *size);
 unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsigned long from,
 				     unsigned int *size, unsigned int *end);
 void ftrace_mux_free_tramp(unsigned long tramp, unsigned int size);

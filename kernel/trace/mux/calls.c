@@ -60,14 +60,6 @@ static const struct ftrace_mux_call *entry_call(const struct ftrace_mux_combo *c
 	return combo->count ? &combo->arch.count_call : combo_call(combo);
 }
 
-/**
- * arch_ftrace_mux_init_combo - prepare to make the calls of a combination
- * @combo: the combination
- *
- * Context: ftrace_lock held.
- *
- * Return: 0.
- */
 int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
 {
 	if (combo->nr < ARRAY_SIZE(call_funcs)) {
@@ -86,36 +78,17 @@ int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
 	return 0;
 }
 
-/**
- * arch_ftrace_mux_exit_combo - undo arch_ftrace_mux_init_combo()
- * @combo: the combination
- *
- * Context: ftrace_lock held.
- */
+/* Nothing was allocated */
 void arch_ftrace_mux_exit_combo(struct ftrace_mux_combo *combo)
 {
 }
 
-/**
- * arch_ftrace_mux_combo_size - memory that the calls of a combination take
- * @combo: the combination
- *
- * Context: ftrace_lock held.
- *
- * Return: the size in bytes.
- */
+/* The array of calls, although it is not allocated here: it stands for generated code */
 unsigned int arch_ftrace_mux_combo_size(const struct ftrace_mux_combo *combo)
 {
 	return combo->nr * sizeof(*combo->calls);
 }
 
-/**
- * arch_ftrace_mux_show_combo - name what makes the calls of a combination
- * @m: where to
- * @combo: the combination
- *
- * Context: ftrace_lock held.
- */
 void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_combo *combo)
 {
 	seq_printf(m, "%ps", (void *)combo_call(combo)->func);
@@ -145,34 +118,18 @@ bool ftrace_mux_entry_regs(unsigned int index)
 
 /* Changes */
 
-/**
- * arch_ftrace_mux_begin - start a batch of changes of entries and calls
- *
+/*
  * Each change is one store. Before the architecture stores what leads a call site to an entry, it
  * executes smp_wmb(), or interrupts all CPUs.
- *
- * Context: ftrace_lock held.
  */
 void arch_ftrace_mux_begin(void)
 {
 }
 
-/**
- * arch_ftrace_mux_end - finish a batch
- *
- * Context: ftrace_lock held.
- */
 void arch_ftrace_mux_end(void)
 {
 }
 
-/**
- * arch_ftrace_mux_set_entry - let an entry lead to a combination
- * @index: the index of the entry
- * @combo: the combination
- *
- * Context: ftrace_lock held.
- */
 void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo *combo)
 {
 	/*
@@ -182,15 +139,9 @@ void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo
 	smp_store_release(arch_ftrace_mux_call_ptr(index), entry_call(combo));
 }
 
-/**
- * arch_ftrace_mux_set_call - change a call of a combination
- * @combo: the combination
- * @n: which of its calls to change, from 0
- *
- * There is nothing to do: the caller has stored the new function in @combo->calls[@n], and it is
- * read there for each call.
- *
- * Context: ftrace_lock held.
+/*
+ * There is nothing to do: the caller has stored the new function in @combo->calls[@n], which is
+ * read for each call.
  */
 void arch_ftrace_mux_set_call(const struct ftrace_mux_combo *combo, unsigned int n)
 {

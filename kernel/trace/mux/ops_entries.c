@@ -54,40 +54,17 @@ const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
 				NULL;
 }
 
-/**
- * arch_ftrace_mux_site_addr - what a call site with an entry calls
- * @index: the index of the entry
- *
- * Context: ftrace_lock held.
- *
- * Return: the address of ftrace_caller(), for each entry.
- */
+/* The literal tells the entry */
 unsigned long arch_ftrace_mux_site_addr(unsigned int index)
 {
 	return FTRACE_ADDR;
 }
 
-/**
- * arch_ftrace_mux_call_ptr - where an entry has the pointer to its call
- * @index: the index of the entry
- *
- * Context: ftrace_lock held.
- *
- * Return: the address of the pointer.
- */
 const struct ftrace_mux_call **arch_ftrace_mux_call_ptr(unsigned int index)
 {
 	return &entry_at(index)->call;
 }
 
-/**
- * arch_ftrace_mux_add_entries - add FTRACE_MUX_CHUNK_ENTRIES entries
- * @first: the index of the first
- *
- * Context: process context, may sleep; ftrace_lock held.
- *
- * Return: 0, -ENOMEM.
- */
 int arch_ftrace_mux_add_entries(unsigned int first)
 {
 	struct ftrace_mux_ops_entry *entries;
@@ -103,16 +80,6 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 	return 0;
 }
 
-/**
- * arch_ftrace_mux_show_alone - show what a function with a single tracer calls
- * @m: where to
- * @ops: the tracer
- * @index: the index of its entry, which is not shown
- *
- * Context: ftrace_lock held.
- *
- * Return: false: no graph tracers are shown behind @ops, as for records with FTRACE_FL_CALL_OPS_EN.
- */
 bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
 {
 	/* As t_show() of ftrace.c shows it with FTRACE_FL_CALL_OPS_EN */
@@ -123,15 +90,6 @@ bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsi
 }
 
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
-/**
- * arch_ftrace_mux_site_calls - whether the call site of a function calls an entry
- * @rec: the record of the function
- * @index: the index of the entry
- *
- * Context: ftrace_lock and text_mutex held.
- *
- * Return: true if the literal of the function is the entry, and its call site is on.
- */
 bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index)
 {
 	return READ_ONCE(*ftrace_mux_literal(rec->ip)) == (unsigned long)entry_at(index) &&

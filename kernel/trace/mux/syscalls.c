@@ -43,13 +43,14 @@ static bool wrapper_of_alias(unsigned long ip, const char *sym, char *wrapper)
  * @ip: the call site of the function
  * @sym: the symbol that kallsyms gives for it, which does not match
  * @search: what @match looks for
- * @match: tells whether a name matches
+ * @match: whether a name matches
  * @glob: passed to @match
  *
  * The name without the prefix of the architecture, such as sys_read, is tried only if @search
  * begins with "sys_": "s*" does not select all system calls.
  *
- * Context: Process context, with ftrace_lock held.
+ * Context: process context, with or without ftrace_lock. @ip is only compared.
+ *
  * Return: true if @ip is the call site of a system call one of whose names matches.
  */
 bool ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,

@@ -225,13 +225,13 @@ static unsigned long create_mux(unsigned int nr)
 	struct ftrace_mux_call callbacks[MAX_CALLBACKS];
 	unsigned int size;
 
-	if (nr <= FTRACE_MUX_STATIC_IDS)
+	if (nr <= CONFIG_FTRACE_MUX_STATIC_IDS)
 		return ftrace_mux_static_tramp((1U << nr) - 1, false);
 
 	for (unsigned int i = 0; i < nr; i++)
 		callbacks[i] = (struct ftrace_mux_call){ .func = empty_callback, .arg = &ops[i] };
 
-	return ftrace_mux_create_tramp(callbacks, nr, false, NULL, &size);
+	return ftrace_mux_make_tramp(callbacks, nr, false, NULL, &size);
 }
 
 /* Let a trampoline call @func, as often as it calls anything */
@@ -250,8 +250,8 @@ static void set_callbacks(const struct variant *v, ftrace_func_t func)
 	}
 
 	for (unsigned int i = 0; i < v->nr; i++)
-		ftrace_mux_write_call(v->tramp, v->nr, i, false, v->nr > FTRACE_MUX_STATIC_IDS,
-				      func);
+		ftrace_mux_patch_call(v->tramp, v->nr, i, false,
+				      v->nr > CONFIG_FTRACE_MUX_STATIC_IDS, func);
 }
 
 /* The stock trampoline is called by the call site, ours by way of an entry */
@@ -259,7 +259,7 @@ static void create(void)
 {
 	unsigned long entry = (unsigned long)ftrace_mux_alloc_code(1);
 
-	for (unsigned int i = 0; i < FTRACE_MUX_STATIC_IDS; i++)
+	for (unsigned int i = 0; i < CONFIG_FTRACE_MUX_STATIC_IDS; i++)
 		ftrace_mux_set_static_arg(i, i < MAX_CALLBACKS ? &ops[i] : NULL);
 
 	for (struct variant *v = variants; v < variants + ARRAY_SIZE(variants); v++) {
@@ -269,7 +269,7 @@ static void create(void)
 		v->callee = (void *)v->tramp;
 		if (v->stock)
 			continue;
-		ftrace_mux_write_entry(entry, v->tramp);
+		ftrace_mux_patch_entry(entry, v->tramp);
 		v->callee = (void *)entry;
 		entry += FTRACE_MUX_ENTRY_SIZE;
 	}
@@ -372,7 +372,7 @@ int main(void)
 		qsort(v->ns, ROUNDS, sizeof(v->ns[0]), compare);
 		printf("result %s %.3f %.3f\n", v->name, v->ns[0], v->ns[ROUNDS / 2]);
 	}
-	printf("result static %d\n", FTRACE_MUX_STATIC_IDS);
+	printf("result static %d\n", CONFIG_FTRACE_MUX_STATIC_IDS);
 	printf("result rounds %d %d\n", ROUNDS, CALLS);
 
 	return 0;

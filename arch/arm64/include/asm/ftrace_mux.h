@@ -6,14 +6,14 @@
 /* Users know the function __arm64_sys_read() of a system call as sys_read */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__arm64_"
 
-/* The largest offset of a call site in its function: it follows BTI C, if any, and MOV X9, LR */
+/* For tests: the largest offset of a call site in its function. It follows BTI C, if any, and MOV X9, LR */
 #define ARCH_FTRACE_MAX_SITE_OFFSET	(IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) ? 8 : 4)
 
 #include <linux/ftrace_mux_calls.h>
 
 #include <asm/insn.h>
 
-/* Does the call site at @ip call ftrace_caller()? */
+/* For tests: does the call site at @ip call ftrace_caller()? */
 static inline bool arch_ftrace_site_is_on(unsigned long ip)
 {
 	return aarch64_insn_is_bl(le32_to_cpu(*(__le32 *)ip));

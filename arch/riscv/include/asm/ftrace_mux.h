@@ -6,14 +6,14 @@
 /* Users know the function __riscv_sys_read() of a system call as sys_read */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__riscv_"
 
-/* The largest offset of a call site in its function: it is the JALR behind AUIPC */
+/* For tests: the largest offset of a call site in its function. It is the JALR behind AUIPC */
 #define ARCH_FTRACE_MAX_SITE_OFFSET	4
 
 #include <linux/ftrace_mux_calls.h>
 
 #include <asm/insn.h>
 
-/* Does the call site at @ip call ftrace_caller()? */
+/* For tests: does the call site at @ip call ftrace_caller()? */
 static inline bool arch_ftrace_site_is_on(unsigned long ip)
 {
 	return riscv_insn_is_jalr(*(u32 *)ip);

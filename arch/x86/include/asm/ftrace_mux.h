@@ -6,19 +6,26 @@
 #include <linux/rbtree_latch.h>
 #include <linux/types.h>
 
-/* What the wrapper of a system call has in front of the name that users know */
+/* Users know the function __x64_sys_read() of a system call as sys_read */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__x64_"
 
-/* How far the call site is behind the start of a function at most */
+/* For tests: the largest offset of a call site in its function, which may begin with ENDBR */
 #define ARCH_FTRACE_MAX_SITE_OFFSET	ENDBR_INSN_SIZE
+
+/* The kinds of trampolines: see arch/x86/kernel/ftrace_mux.c */
+enum ftrace_mux_tramp_kind {
+	FTRACE_MUX_TRAMP_STATIC,
+	FTRACE_MUX_TRAMP_COPY,
+	FTRACE_MUX_TRAMP_MADE,
+};
 
 /**
  * struct arch_ftrace_mux_combo - the trampoline of a combination
  * @tramp: its address
- * @size: its size in bytes; 0 if it is a static one
- * @end: if it is a copy of a static one without a full pt_regs: offset of the code that restores
- *	registers and returns
- * @copied: it is a copy of a static one
+ * @size: its size in bytes; 0 if it is static
+ * @end: if it is a copy without a full pt_regs: offset of the code that restores registers and
+ *	returns; else 0
+ * @kind: its kind
  * @tree: if not static: link in the tree of trampolines, by address
  * @node: if not static: link in the list of trampolines, under RCU
  */
@@ -26,7 +33,7 @@ struct arch_ftrace_mux_combo {
 	unsigned long		tramp;
 	unsigned int		size;
 	unsigned int		end;
-	bool			copied;
+	enum ftrace_mux_tramp_kind kind;
 	struct latch_tree_node	tree;
 	struct list_head	node;
 };
