@@ -148,21 +148,6 @@ unsigned int arch_ftrace_mux_combo_size(const struct ftrace_mux_combo *combo);
 void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_combo *combo);
 
 /**
- * arch_ftrace_mux_show_alone - show what a function with a single tracer calls
- * @m: where to: enabled_functions
- * @ops: the tracer
- * @index: the index of the entry of the function
- *
- * The text is what ftrace shows for such a function without the multiplexer.
- *
- * Context: process context; ftrace_lock held.
- *
- * Return: true if ftrace shows the graph tracers behind @ops, too, so that the caller has to.
- */
-bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops,
-				unsigned int index);
-
-/**
  * arch_ftrace_mux_free_id - forget the tracer that had an ID
  * @id: the ID
  *

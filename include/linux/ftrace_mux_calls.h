@@ -8,12 +8,12 @@
  *
  *	provided by	with a literal		with an operand
  *	calls.c		ftrace_mux_entry_regs(), and all of <linux/ftrace_mux_arch.h> but
- *			arch_ftrace_mux_add_entries(), arch_ftrace_mux_site_addr(),
- *			arch_ftrace_mux_show_alone() and arch_ftrace_mux_site_calls()
- *	ops_entries.c	these four,		-
+ *			arch_ftrace_mux_add_entries(), arch_ftrace_mux_site_addr()
+ *			and arch_ftrace_mux_site_calls()
+ *	ops_entries.c	these three,		-
  *			arch_ftrace_mux_call_ptr(),
  *			ftrace_mux_rec_ops()
- *	architecture	ftrace_mux_call_entry()	these four,
+ *	architecture	ftrace_mux_call_entry()	these three,
  *						arch_ftrace_mux_call_ptr()
  *	architecture	ftrace_mux_count(), ftrace_mux_call_2() to ftrace_mux_call_8()
  */

@@ -17,7 +17,6 @@
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
-#include <linux/seq_file.h>
 
 #include <asm/ftrace.h>
 
@@ -78,24 +77,6 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 unsigned long arch_ftrace_mux_site_addr(unsigned int index)
 {
 	return (unsigned long)entry_cell(index);
-}
-
-/**
- * arch_ftrace_mux_show_alone - show what a function with a single tracer calls
- * @m: where to
- * @ops: the tracer
- * @index: the index of its entry
- *
- * Context: ftrace_lock held.
- *
- * Return: true, since the caller has to show the graph tracers behind @ops.
- */
-bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
-{
-	seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)entry_cell(index), (void *)ops->func,
-		   (void *)ftrace_ops_get_func(ops));
-
-	return true;
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER

@@ -275,14 +275,6 @@ void arch_ftrace_mux_show_combo(struct seq_file *m, const struct ftrace_mux_comb
 		seq_printf(m, "%ps", (void *)combo->arch.tramp);
 }
 
-bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
-{
-	seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)arch_ftrace_mux_site_addr(index),
-		   (void *)ops->func, (void *)ftrace_ops_get_func(ops));
-
-	return true;
-}
-
 /* Entries and trampolines by address, from any context */
 
 static bool is_entry(unsigned long addr)

@@ -429,6 +429,23 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 
 /* enabled_functions */
 
+/* The only tracer of a function, as t_show() of ftrace.c shows it without the multiplexer */
+static void show_alone(struct seq_file *m, struct ftrace_ops *ops, struct dyn_ftrace *rec)
+{
+	void *func = ftrace_ops_get_func(ops);
+
+	/* The call site calls @ops: FTRACE_FL_CALL_OPS_EN */
+	if (IS_ENABLED(CONFIG_HAVE_FTRACE_MUX_OPS_ENTRIES)) {
+		if (func == ops->func)
+			seq_printf(m, "\tops: %pS (%pS)", ops, ops->func);
+		return;
+	}
+
+	seq_printf(m, "\ttramp: %pS (%pS) ->%pS",
+		   (void *)arch_ftrace_mux_site_addr(rec->mux.entry), (void *)ops->func, func);
+	ftrace_show_subops(m, ops, rec);
+}
+
 /**
  * ftrace_mux_show_callee - show what the call site of a function calls
  * @m: where to
@@ -445,10 +462,8 @@ bool ftrace_mux_show_callee(struct seq_file *m, struct dyn_ftrace *rec)
 	if (!combo)
 		return false;
 
-	/* As ftrace shows a single tracer */
 	if (combo->nr == 1 && !combo->graph) {
-		if (arch_ftrace_mux_show_alone(m, combo->ops[0], rec->mux.entry))
-			ftrace_show_subops(m, combo->ops[0], rec);
+		show_alone(m, combo->ops[0], rec);
 	} else {
 		seq_puts(m, "\tmux: ");
 		arch_ftrace_mux_show_combo(m, combo);

@@ -12,7 +12,6 @@
  * ftrace_lock serializes all changes. Traced functions read without it.
  */
 #include <linux/ftrace_mux_arch.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "../ftrace_internal.h"
@@ -78,15 +77,6 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 	mux_ops_entries[first / FTRACE_MUX_CHUNK_ENTRIES] = entries;
 
 	return 0;
-}
-
-bool arch_ftrace_mux_show_alone(struct seq_file *m, struct ftrace_ops *ops, unsigned int index)
-{
-	/* As t_show() of ftrace.c shows it with FTRACE_FL_CALL_OPS_EN */
-	if (ftrace_ops_get_func(ops) == ops->func)
-		seq_printf(m, "\tops: %pS (%pS)", ops, ops->func);
-
-	return false;
 }
 
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
