@@ -10,12 +10,13 @@
 #include <linux/stdarg.h>
 #include <linux/timekeeping.h>
 #include <linux/types.h>
+#include <uapi/linux/gtsc.h>
 
 struct gtsc_buffer;
 struct gtsc_channel;
 struct gtsc_group;
 
-/* Characters of a name: of a root directory, a trace or a channel */
+/* Characters of a name: of a root directory, a group or a channel */
 #define GTSC_NAME_MAX	64
 /* Characters of a format, see gtsc_set_format() */
 #define GTSC_FORMAT_MAX	1023

@@ -8,19 +8,19 @@
 #include <linux/types.h>
 
 /* Types of records */
-#define GTSC_RECORD	0
-#define GTSC_LOST	1	/* a __u64: records lost on this CPU since the last GTSC_LOST */
+#define GTSC_TYPE_RECORD	0
+#define GTSC_TYPE_LOST		1	/* a __u64: records lost on this CPU since the last such */
 
 /**
  * struct gtsc_record_header - precedes each record, if the reader gets headers
- * @time: when its space was reserved, in nanoseconds of CLOCK_MONOTONIC_RAW; for GTSC_LOST that of
- *	the record behind it
- * @type: GTSC_RECORD or GTSC_LOST
+ * @time: when its space was reserved, in nanoseconds of CLOCK_MONOTONIC_RAW; for GTSC_TYPE_LOST
+ *	that of the record after it
+ * @type: GTSC_TYPE_RECORD or GTSC_TYPE_LOST
  * @cpu: the CPU that the record was written on
  * @len: bytes that follow
  *
- * In the byte order of the machine. A record has @len bytes, and then as many as
- * bring it to a multiple of 8.
+ * In the byte order of the machine. A record has @len bytes, and then zeros up to a multiple
+ * of 8 bytes.
  */
 struct gtsc_record_header {
 	__u64	time;

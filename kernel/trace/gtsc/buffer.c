@@ -12,15 +12,15 @@
  *
  * @pos, between writers of the CPU. A writer reserves the space from the old to the new
  * position with a compare-and-exchange, and nobody else writes there. Interrupting
- * writers nest, so that a plain local operation is enough. An interrupted writer does not
- * meet its position again: until it commits, others can fill one lap, and the position
- * has the lap in it.
+ * writers nest, so that a plain local operation is enough. @pos cannot come back to the value
+ * that an interrupted writer has read (ABA): until that writer commits, others can fill less
+ * than one lap, and @pos has the number of the lap.
  *
  * @commit, from writers to the reader: the records before it are there. Only the
  * outermost writer moves it, when @nest is 1: no writer that it has interrupted has an
  * incomplete record, and all that have interrupted it have returned. The store is a
  * release, the reader's load an acquire; between them are the bytes of the records, and
- * for sub-buffers that writers have left, @used, @nr and @dropped of their memory. A
+ * for sub-buffers that are finished, @used, @nr and @dropped of their memory. A
  * writer that comes after the outermost one has read @pos and before @nest is 0 leaves its
  * record to the outermost one, which finds that @pos has moved.
  *
@@ -214,13 +214,13 @@ static int claim(struct gtsc_buffer *b, u64 seq)
 	return mem_in(word);
 }
 
-/* Writers have left the sub-buffer that @pos is in; a reader may wait for it to be full */
-static void leave(struct gtsc_buffer *b, u64 pos)
+/* No record is added to the sub-buffer that @pos is in; a reader may wait for it to be full */
+static void finish_sub(struct gtsc_buffer *b, u64 pos)
 {
 	gtsc_mem_at(b, pos)->used = gtsc_offset(pos);
 
 	/* Pairs with the release in gtsc_wake_when_full() */
-	if (likely(!smp_load_acquire(&b->wake_when_left)))
+	if (likely(!smp_load_acquire(&b->wake_when_passed)))
 		return;
 	if (seq_diff(b, seq_of(pos), READ_ONCE(b->wake_seq)) >= 0)
 		WRITE_ONCE(b->wake, true);
@@ -255,7 +255,8 @@ noinline u64 gtsc_reserve_next(struct gtsc_buffer *b, unsigned int units)
 			mem = claim(b, seq);
 			if (mem < 0)
 				return 0;
-			start = seq << GTSC_SEQ_SHIFT | (u64)mem << GTSC_OFFSET_BITS | GTSC_FIRST;
+			start = seq << GTSC_SEQ_SHIFT | (u64)mem << GTSC_OFFSET_BITS |
+				GTSC_FIRST_UNIT;
 		}
 		gtsc_step();
 		time = gtsc_timestamp();
@@ -264,7 +265,7 @@ noinline u64 gtsc_reserve_next(struct gtsc_buffer *b, unsigned int units)
 
 	/* The one that has moved @pos: before it commits, and the reader looks here */
 	if (moves)
-		leave(b, pos);
+		finish_sub(b, pos);
 	gtsc_header_at(gtsc_mem_at(b, start), start)->time = time;
 
 	return start;
@@ -326,7 +327,7 @@ static bool can_take(const struct gtsc_buffer *b, u64 seq, u64 word, u64 commit)
 	if (!is_lap_of(word, seq) || word & TAKEN)
 		return false;
 	if (seq_of(commit) == seq)
-		return (commit & GTSC_OFFSET_MASK) != GTSC_FIRST;
+		return (commit & GTSC_OFFSET_MASK) != GTSC_FIRST_UNIT;
 
 	return seq_diff(b, seq_of(commit), seq) > 0;
 }
@@ -339,7 +340,7 @@ static bool can_take(const struct gtsc_buffer *b, u64 seq, u64 word, u64 commit)
  *
  * It may still be written to: then the records before @b->commit can be read.
  *
- * Context: any; the lock of the reader is held.
+ * Context: process context; the lock of the trace file is held.
  *
  * Return: whether there was one.
  */
@@ -403,35 +404,35 @@ bool gtsc_peek(struct gtsc_buffer *b, u64 seq, unsigned int *mem)
  *
  * gtsc_recheck_watermark() has to run on the CPU of the buffer after this.
  *
- * Context: process context; the lock of the reader is held.
+ * Context: process context; the lock of the trace file is held.
  *
  * Return: false if that many are full already.
  */
 bool gtsc_wake_when_full(struct gtsc_buffer *b, int mem, unsigned int nr)
 {
 	u64 commit = atomic64_read_acquire(&b->commit);
-	unsigned int left = 0;
+	unsigned int full = 0;
 
-	/* Those from the tail on, and one that was taken */
+	/* Sub-buffers from the tail on, and the one that was taken */
 	if (mem < 0 || !gtsc_is_in(commit, mem))
-		left = count_full(b, commit) + (mem >= 0);
-	if (left >= nr)
+		full = count_full(b, commit) + (mem >= 0);
+	if (full >= nr)
 		return false;
 
-	WRITE_ONCE(b->wake_seq, gtsc_seq_after(b, seq_of(commit), nr - left - 1));
-	/* Pairs with the acquire in leave() */
-	smp_store_release(&b->wake_when_left, true);
+	WRITE_ONCE(b->wake_seq, gtsc_seq_after(b, seq_of(commit), nr - full - 1));
+	/* Pairs with the acquire in finish_sub() */
+	smp_store_release(&b->wake_when_passed, true);
 
 	return true;
 }
 
 /*
- * On the CPU of the buffer, after gtsc_wake_when_full(): if leave() has looked at @wake_when_left
- * before the reader has set it, the next commit wakes the reader.
+ * On the CPU of the buffer, after gtsc_wake_when_full(): if finish_sub() has looked at
+ * @wake_when_passed before the reader has set it, the next commit wakes the reader.
  */
 void gtsc_recheck_watermark(struct gtsc_buffer *b)
 {
-	if (b->wake_when_left && seq_diff(b, seq_of(local64_read(&b->pos)), b->wake_seq) > 0)
+	if (b->wake_when_passed && seq_diff(b, seq_of(local64_read(&b->pos)), b->wake_seq) > 0)
 		WRITE_ONCE(b->wake, true);
 }
 
@@ -452,7 +453,10 @@ void *gtsc_mem_alloc(unsigned int cpu, unsigned int order)
 {
 	struct page *page;
 
-	/* Zeroed: nothing of others can get to user space */
+	/*
+	 * Zeroed: nothing of others can get to user space. __GFP_COMP: gtsc_mem_free() need not
+	 * know the order.
+	 */
 	page = alloc_pages_node(cpu_to_node(cpu), GFP_KERNEL | __GFP_ZERO | __GFP_COMP |
 				__GFP_RETRY_MAYFAIL | __GFP_NOWARN, order);
 
@@ -478,7 +482,7 @@ static void init_slots(struct gtsc_buffer *b, u64 seq)
 	for (unsigned int i = 1; i < b->nr_sub; i++)
 		atomic64_set(&b->slots[i], slot_word(lap_before(seq), i) | TAKEN);
 
-	local64_set(&b->pos, seq << GTSC_SEQ_SHIFT | GTSC_FIRST);
+	local64_set(&b->pos, seq << GTSC_SEQ_SHIFT | GTSC_FIRST_UNIT);
 	atomic64_set(&b->commit, local64_read(&b->pos));
 	b->mem[0].dropped = count_dropped(b->counts);
 	b->tail = seq;
@@ -506,7 +510,7 @@ struct gtsc_buffer *gtsc_buffer_alloc(unsigned int cpu, unsigned int order, unsi
 		return NULL;
 
 	b->origin.cpu = cpu;
-	b->origin.type = GTSC_RECORD;
+	b->origin.type = GTSC_TYPE_RECORD;
 	b->order = order;
 	b->units = (PAGE_SIZE << order) / GTSC_UNIT;
 	b->max_len = gtsc_max_len(order);

@@ -63,7 +63,8 @@ struct gtsc_lost {
 	u64				nr;
 };
 
-#define GTSC_FIRST		(sizeof(struct gtsc_lost) / GTSC_UNIT)
+/* The offset of the first record, in units */
+#define GTSC_FIRST_UNIT		(sizeof(struct gtsc_lost) / GTSC_UNIT)
 
 /* What a header has in all records of a CPU, written at once */
 union gtsc_origin {
@@ -80,7 +81,7 @@ static_assert(offsetof(struct gtsc_record_header, cpu) ==
 /* The memory of a sub-buffer, and what is in it */
 struct gtsc_mem {
 	void			*data;
-	/* Bytes, when writers have left it */
+	/* Bytes, when the sub-buffer is finished */
 	u32			used;
 	/* Records reserved here since the buffer was made; that number before the present ones */
 	local64_t		nr;
@@ -108,7 +109,7 @@ struct gtsc_buffer {
 	/* Writers that have begun and not ended, as they have interrupted each other */
 	unsigned int		nest;
 
-	/* Constant, but for @wake, @wake_when_left and @wake_seq */
+	/* Constant, but for @wake, @wake_when_passed and @wake_seq */
 	unsigned int		units;		/* of a sub-buffer */
 	unsigned int		max_len;	/* bytes of a record */
 	struct gtsc_mem		*mem;		/* @nr_sub and the reader's */
@@ -116,11 +117,11 @@ struct gtsc_buffer {
 	bool			flight;
 	/*
 	 * @wake: the next commit wakes the reader. Without a watermark, the reader sets it. With
-	 * one, the reader sets @wake_when_left and @wake_seq, and the writer that leaves @wake_seq,
-	 * or gtsc_recheck_watermark(), sets @wake. gtsc_wake_reader() clears both flags.
+	 * one, the reader sets @wake_when_passed and @wake_seq, and the writer that finishes
+	 * @wake_seq, or gtsc_recheck_watermark(), sets @wake. gtsc_wake_reader() clears both flags.
 	 */
 	bool			wake;
-	bool			wake_when_left;
+	bool			wake_when_passed;
 	u64			wake_seq;
 	unsigned int		nr_sub;
 	struct gtsc_counts	*counts;
@@ -131,7 +132,7 @@ struct gtsc_buffer {
 	 */
 	atomic64_t		*slots;
 
-	/* The reader's, changed with its lock held; @order is constant */
+	/* The reader's, changed with the lock of the trace file held; @order is constant */
 	u64			tail;		/* the sequence number that it takes next */
 	unsigned int		spare;		/* memory that it gives for that */
 	unsigned int		order;
@@ -146,8 +147,8 @@ void gtsc_mem_free(void *data);
 u64 gtsc_reserve_next(struct gtsc_buffer *b, unsigned int units);
 
 /*
- * Is @pos in the memory with the number @mem? If the reader has taken @mem, no slot has it, and
- * writers come back to it only when the reader has given it away.
+ * Is @pos in the memory with the number @mem? For memory that the reader has taken, this means that
+ * writers are still in it: they come back to it only after the reader has given it away.
  */
 static inline bool gtsc_is_in(u64 pos, unsigned int mem)
 {
@@ -236,6 +237,7 @@ static __always_inline bool gtsc_reserve_space(struct gtsc_buffer *b, unsigned i
 			pos = gtsc_reserve_next(b, units);
 			if (!pos)
 				return false;
+			/* It has stored the time there, since it can return one value only */
 			time = gtsc_header_at(gtsc_mem_at(b, pos), pos)->time;
 			break;
 		}

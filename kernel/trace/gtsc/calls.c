@@ -34,9 +34,9 @@ static void follow_fork(void *data, struct task_struct *parent, struct task_stru
 {
 	unsigned long *tasks = data;
 
-	/* That of an earlier task with this PID */
+	/* An earlier task with this PID may have left it set */
 	clear_bit(child->pid, tasks);
-	/* Pairs with that in set_descendants() */
+	/* Clear before the test. Pairs with the barrier in set_descendants(). */
 	smp_mb__after_atomic();
 	if (test_bit(parent->pid, tasks))
 		set_bit(child->pid, tasks);
@@ -53,10 +53,10 @@ static bool descends_from(struct task_struct *task, struct task_struct *ancestor
 }
 
 /*
- * A new task is put on the list behind its creator, and before follow_fork() is called. Either
- * follow_fork() finds the bit of the creator, or this finds the child and sets its bit after
- * follow_fork() has cleared it. If a task ends meanwhile, its children may be missed, as those of
- * one that has ended before. So may a child with another parent than its creator (CLONE_PARENT).
+ * A new task is put on the list after its creator, and before follow_fork() is called. Either
+ * follow_fork() finds the bit of the creator, or set_descendants() finds the child and sets its bit
+ * after follow_fork() has cleared it. Children of a task that has ended, or ends meanwhile, may be
+ * missed, and so may a child with another parent than its creator (CLONE_PARENT).
  */
 static void set_descendants(unsigned long *tasks, struct task_struct *ancestor)
 {
@@ -66,7 +66,7 @@ static void set_descendants(unsigned long *tasks, struct task_struct *ancestor)
 		if (!descends_from(task, ancestor))
 			continue;
 		set_bit(task->pid, tasks);
-		/* Before the next task is looked for. Pairs with that in follow_fork(). */
+		/* Set it before the next task is read. Pairs with the barrier in follow_fork(). */
 		smp_mb__after_atomic();
 	}
 }
@@ -101,8 +101,9 @@ static int choose_tasks(unsigned long *tasks, pid_t pid, pid_t except)
 }
 
 /*
- * calls->except is the process that reads the records. Its children keep their bits, so that it
- * can have one recorded.
+ * calls->except is the process that reads the records. Children that it has already keep their
+ * bits, so that gtsc can fork the command first and have it recorded. Children that it creates
+ * later are not recorded.
  */
 static int init_tasks(struct gtsc_calls *calls)
 {
@@ -173,8 +174,8 @@ static int start_channel(struct gtsc_calls *calls, const char *format)
 
 	if (ret)
 		return ret;
-	/* From here on, a start by the user calls @arm, too: functions and tasks were chosen */
-	gtsc_set_switch(calls->channel, calls->arm, NULL);
+	/* Not earlier: from here on, a start by the user registers @ops, too */
+	gtsc_set_switch(calls->channel, calls->switch_fn, NULL);
 
 	return gtsc_start(calls->channel);
 }
@@ -188,7 +189,7 @@ static int start_channel(struct gtsc_calls *calls, const char *format)
  * the caller.
  *
  * Return: 0; -EINVAL if no function matches a pattern; -ESRCH if there is no task with @pid;
- * -ENOMEM; the errors of gtsc_setup() and of @arm.
+ * -ENOMEM; the errors of gtsc_setup() and of @switch_fn.
  */
 int gtsc_start_calls(struct gtsc_calls *calls, const char *format)
 {
@@ -203,7 +204,7 @@ int gtsc_start_calls(struct gtsc_calls *calls, const char *format)
 	if (ret) {
 		pr_err("%s: cannot trace %s: %d\n", calls->ops->name,
 		       calls->functions ?: "functions", ret);
-		gtsc_end_calls(calls);
+		gtsc_cleanup_calls(calls);
 	}
 
 	return ret;
@@ -211,15 +212,15 @@ int gtsc_start_calls(struct gtsc_calls *calls, const char *format)
 EXPORT_SYMBOL_GPL(gtsc_start_calls);
 
 /**
- * gtsc_end_calls - record no more calls, and end the channel
+ * gtsc_cleanup_calls - record no more calls, and end the channel
  * @calls: from gtsc_start_calls()
  *
  * Context: process context, may sleep.
  */
-void gtsc_end_calls(struct gtsc_calls *calls)
+void gtsc_cleanup_calls(struct gtsc_calls *calls)
 {
 	gtsc_cleanup(calls->channel);
 	free_tasks(calls);
 	ftrace_free_filter(calls->ops);
 }
-EXPORT_SYMBOL_GPL(gtsc_end_calls);
+EXPORT_SYMBOL_GPL(gtsc_cleanup_calls);

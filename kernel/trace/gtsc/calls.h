@@ -17,8 +17,8 @@ struct gtsc_channel;
  * struct gtsc_calls - a provider that records calls of functions
  * @name: of its channel in the directory gtsc
  * @ops: its tracer
- * @arm: for gtsc_set_switch(): registers @ops, or unregisters it and returns when no task is in a
- *	function of it
+ * @switch_fn: for gtsc_set_switch(): registers @ops, or unregisters it and returns when no task is
+ *	in a function of it
  * @functions: this and the next four are module parameters, see GTSC_CALLS_PARAMETERS()
  * @nr_sub: sub-buffers for each CPU
  * @flight: whether the channel is a flight recorder
@@ -30,7 +30,7 @@ struct gtsc_channel;
 struct gtsc_calls {
 	const char		*name;
 	struct ftrace_ops	*ops;
-	int			(*arm)(bool on, void *unused);
+	int			(*switch_fn)(bool on, void *unused);
 
 	char			*functions;
 	unsigned int		nr_sub;
@@ -58,7 +58,7 @@ struct gtsc_calls {
 #define GTSC_CALLS_NR_SUB	32
 
 int gtsc_start_calls(struct gtsc_calls *calls, const char *format);
-void gtsc_end_calls(struct gtsc_calls *calls);
+void gtsc_cleanup_calls(struct gtsc_calls *calls);
 
 /* Whether the calls of the current task are recorded. Context: any. */
 static __always_inline bool gtsc_records_current(const struct gtsc_calls *calls)

@@ -18,19 +18,16 @@
 #include "gtsc.h"
 #include "read.h"
 
-/*
- * Protects the list of roots, their traces and channels, and the fields of a channel that
- * struct gtsc_channel names. Lock order: @resize, gtsc_mutex, the hotplug lock, a reader's lock.
- */
+/* See gtsc.h */
 DEFINE_MUTEX(gtsc_mutex);
 
 static void free_channel(struct gtsc_channel *ch)
 {
-	/* Both: gtsc_init_readers() was called */
-	if (ch->cpu && ch->buffers)
-		gtsc_free_readers(ch);
-	gtsc_free_buffer_table(ch->buffers);
-	free_percpu(ch->cpu);
+	/* If both are there, gtsc_init_trace_files() was called */
+	if (ch->percpu && ch->buffers)
+		gtsc_free_trace_files(ch);
+	gtsc_table_free(ch->buffers);
+	free_percpu(ch->percpu);
 	free_cpumask_var(ch->cpus);
 	kfree(ch->format);
 	kfree(ch);
@@ -64,12 +61,23 @@ static int check_flags(unsigned int flags)
 	return 0;
 }
 
-/*
- * A channel without files and without a trace. It has the buffers of the CPUs that are
- * online; gtsc_make_cpu_buffer() makes that of another one. Freed by gtsc_put().
+/**
+ * gtsc_channel_alloc - allocate a channel without files, which is in no group
+ * @name: checked by the caller
+ * @sub_size: as for gtsc_setup()
+ * @nr_sub: as for gtsc_setup()
+ * @flags: as for gtsc_setup()
+ *
+ * It has the buffers of the CPUs that are online; gtsc_make_cpu_buffer() makes that of another one.
+ * gtsc_put() frees it.
+ *
+ * Context: process context, may sleep, no locks. May take long.
+ *
+ * Return: the channel; -EINVAL if a size or the flags are wrong; -ENOMEM; -EINTR if the task is
+ * being killed.
  */
-struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigned int nr_sub,
-				unsigned int flags)
+struct gtsc_channel *gtsc_channel_alloc(const char *name, unsigned int sub_size,
+					unsigned int nr_sub, unsigned int flags)
 {
 	struct gtsc_channel *ch;
 	int ret;
@@ -94,11 +102,11 @@ struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigne
 
 	if (!zalloc_cpumask_var(&ch->cpus, GFP_KERNEL))
 		goto err;
-	ch->cpu = alloc_percpu(struct gtsc_cpu);
-	ch->buffers = gtsc_alloc_buffer_table();
-	if (!ch->cpu || !ch->buffers)
+	ch->percpu = alloc_percpu(struct gtsc_cpu);
+	ch->buffers = gtsc_table_alloc();
+	if (!ch->percpu || !ch->buffers)
 		goto err;
-	gtsc_init_readers(ch);
+	gtsc_init_trace_files(ch);
 	ret = gtsc_make_online_buffers(ch);
 	if (!ret)
 		return ch;

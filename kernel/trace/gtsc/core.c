@@ -7,8 +7,8 @@
  * 2007, a generalisation of Jens Axboe's blktrace; <linux/gtsc_2007.h> has its names. It has a
  * buffer of its own instead of relay, see Documentation/trace/gtsc.rst.
  *
- * This file sets traces and channels up and ends them. gtsc_mutex protects the lists of roots,
- * traces and channels. Channels are allocated, and their files removed, without it.
+ * This file sets groups and channels up and ends them. gtsc_mutex is not held while channels are
+ * allocated and while their files are removed.
  */
 
 #include <linux/cleanup.h>
@@ -24,7 +24,7 @@
 #include "gtsc.h"
 #include "read.h"
 
-/* A directory in the root of debugfs, with the traces that were set up in it */
+/* A directory in the root of debugfs, with the groups that were set up in it */
 struct gtsc_root {
 	char			name[GTSC_NAME_MAX + 1];
 	struct dentry		*dir;
@@ -32,6 +32,7 @@ struct gtsc_root {
 	struct list_head	groups;
 };
 
+/* Protected by gtsc_mutex, as the lists below it */
 static LIST_HEAD(gtsc_roots);
 
 VISIBLE_IF_KUNIT int gtsc_check_name(const char *name)
@@ -58,16 +59,18 @@ static bool has_channel(struct gtsc_group *group, const char *name)
 }
 
 /*
- * Trace files that are open can still be read to their end, also those of a channel whose set-up
- * has failed.
+ * No record will be added to @ch: let the readers of open trace files come to their end, and drop
+ * the provider's reference. Also after a set-up that has failed: a trace file may be open by then.
  */
-static void mark_ended(struct gtsc_channel *ch)
+static void drop_channel(struct gtsc_channel *ch)
 {
-	/* Pairs with the acquire in has_ended(): no record is added after it */
+	/* Pairs with the acquires in has_ended() and gtsc_poll() */
 	smp_store_release(&ch->ended, true);
 	gtsc_wake_readers(ch);
+	gtsc_put(ch);
 }
 
+/* After an error, the caller drops @ch, and the directory of a single channel */
 static int add_channel(struct gtsc_group *group, struct gtsc_channel *ch)
 {
 	int ret;
@@ -78,9 +81,16 @@ static int add_channel(struct gtsc_group *group, struct gtsc_channel *ch)
 		return -EEXIST;
 
 	ch->group = group;
-	ret = gtsc_create_files(ch);
+	ret = gtsc_create_dir(ch);
 	if (ret)
 		return ret;
+	ret = gtsc_add_hotplug(ch);
+	if (ret) {
+		if (!group->single)
+			debugfs_remove(ch->dir);
+		return ret;
+	}
+	gtsc_create_control_files(ch);
 	list_add_tail(&ch->node, &group->channels);
 	if (ch->flags & GTSC_PANIC)
 		gtsc_add_dump(ch);
@@ -88,21 +98,22 @@ static int add_channel(struct gtsc_group *group, struct gtsc_channel *ch)
 	return 0;
 }
 
-/* After gtsc_remove_files() */
 static void end_channel(struct gtsc_channel *ch)
 {
+	gtsc_del_hotplug(ch);
+	/* Without gtsc_mutex: waits for tasks in a file operation, which may take it */
+	debugfs_remove(ch->dir);
+
 	scoped_guard(mutex, &gtsc_mutex) {
-		gtsc_end_writers(ch);
+		gtsc_stop_and_wait(ch);
 		list_del(&ch->node);
 		gtsc_del_dump(ch);
 	}
 
-	mark_ended(ch);
-	/* The provider's reference */
-	gtsc_put(ch);
+	drop_channel(ch);
 }
 
-/* Traces */
+/* Groups */
 
 static struct gtsc_root *find_root(const char *name)
 {
@@ -142,7 +153,7 @@ static struct gtsc_root *get_root(const char *name)
 	return root;
 }
 
-/* The root directory goes with its last trace */
+/* The root directory goes with its last group */
 static void put_root(struct gtsc_root *root)
 {
 	if (!list_empty(&root->groups))
@@ -228,7 +239,7 @@ static void free_group(struct gtsc_group *group)
 }
 
 /*
- * Whether a trace of this name exists. gtsc_setup() asks before it allocates the buffers:
+ * Whether a group of this name exists. gtsc_setup() asks before it allocates the buffers:
  * add_single() returns the error if the name is taken meanwhile.
  */
 static bool is_taken(const char *root_name, const char *name)
@@ -242,7 +253,7 @@ static bool is_taken(const char *root_name, const char *name)
 	return root && has_group(root, name);
 }
 
-/* A trace whose directory is that of its channel */
+/* Add a group whose directory is that of its channel */
 static int add_single(const char *root, struct gtsc_channel *ch)
 {
 	struct gtsc_group *group;
@@ -265,8 +276,8 @@ static int add_single(const char *root, struct gtsc_channel *ch)
 }
 
 /**
- * gtsc_setup - set up a trace with one channel
- * @root: directory in the root of debugfs; made if there is no trace in it yet
+ * gtsc_setup - set up a channel
+ * @root: directory in the root of debugfs; made with the first channel or group in it
  * @name: directory in that, which gets the files of the channel
  * @sub_size: bytes of a sub-buffer, up to 128 pages; rounded up to a power of
  *	two of pages
@@ -307,14 +318,13 @@ struct gtsc_channel *gtsc_setup(const char *root, const char *name, unsigned int
 		return ERR_PTR(-EEXIST);
 
 	/* Without gtsc_mutex: may take long */
-	ch = gtsc_alloc(name, sub_size, nr_sub, flags);
+	ch = gtsc_channel_alloc(name, sub_size, nr_sub, flags);
 	if (IS_ERR(ch))
 		return ch;
 
 	ret = add_single(root, ch);
 	if (ret) {
-		mark_ended(ch);
-		gtsc_put(ch);
+		drop_channel(ch);
 		return ERR_PTR(ret);
 	}
 
@@ -378,9 +388,10 @@ EXPORT_SYMBOL_GPL(gtsc_set_format);
  * open can still be read until all that was committed has been read.
  *
  * Before the call, the caller makes sure that no new writer starts: it unregisters its probes, or
- * the function of gtsc_set_switch() does. The call waits for callers of gtsc_write() and the like
- * that had disabled preemption before, as the handler of a kprobe or the callback of a function
- * tracer has. After it, @ch must not be used.
+ * the function of gtsc_set_switch() does. The call waits for writers that have disabled preemption
+ * before they call GTSC, as handlers of kprobes and callbacks of function tracers have, and for
+ * records that are being written. It does not wait for a task that is preempted just before it
+ * calls gtsc_write(): the caller ends such tasks first. After the call, @ch must not be used.
  *
  * Context: process context, may sleep.
  */
@@ -391,8 +402,6 @@ void gtsc_cleanup(struct gtsc_channel *ch)
 	scoped_guard(mutex, &gtsc_mutex)
 		ch->dying = true;
 
-	/* Without gtsc_mutex: waits for tasks in a file operation, which may take it */
-	gtsc_remove_files(ch);
 	end_channel(ch);
 
 	if (group->single) {
@@ -403,15 +412,15 @@ void gtsc_cleanup(struct gtsc_channel *ch)
 EXPORT_SYMBOL_GPL(gtsc_cleanup);
 
 /**
- * gtsc_group_setup - set up a trace of several channels
- * @root: directory in the root of debugfs; made if there is no trace in it yet
+ * gtsc_group_setup - set up a group of channels
+ * @root: directory in the root of debugfs; made with the first channel or group in it
  * @name: directory in that, which gets a directory for each channel
  *
  * Its file "state" is the state of all its channels.
  *
  * Context: process context, may sleep.
  *
- * Return: the trace, without a channel; the errors of gtsc_setup().
+ * Return: the group, without a channel; the errors of gtsc_setup().
  */
 struct gtsc_group *gtsc_group_setup(const char *root, const char *name)
 {
@@ -428,9 +437,9 @@ struct gtsc_group *gtsc_group_setup(const char *root, const char *name)
 EXPORT_SYMBOL_GPL(gtsc_group_setup);
 
 /**
- * gtsc_group_channel - add a channel to a trace
- * @group: the trace
- * @name: directory of the channel in that of the trace
+ * gtsc_group_channel - add a channel to a group
+ * @group: the group
+ * @name: directory of the channel in that of the group
  * @sub_size: as for gtsc_setup()
  * @nr_sub: as for gtsc_setup()
  * @flags: as for gtsc_setup()
@@ -460,15 +469,14 @@ struct gtsc_channel *gtsc_group_channel(struct gtsc_group *group, const char *na
 	}
 
 	/* Without gtsc_mutex: may take long */
-	ch = gtsc_alloc(name, sub_size, nr_sub, flags);
+	ch = gtsc_channel_alloc(name, sub_size, nr_sub, flags);
 	if (IS_ERR(ch))
 		return ch;
 
 	scoped_guard(mutex, &gtsc_mutex)
 		ret = add_channel(group, ch);
 	if (ret) {
-		mark_ended(ch);
-		gtsc_put(ch);
+		drop_channel(ch);
 		return ERR_PTR(ret);
 	}
 
@@ -477,8 +485,8 @@ struct gtsc_channel *gtsc_group_channel(struct gtsc_group *group, const char *na
 EXPORT_SYMBOL_GPL(gtsc_group_channel);
 
 /**
- * gtsc_group_cleanup - end a trace and the channels that it still has
- * @group: the trace
+ * gtsc_group_cleanup - end a group and the channels that it still has
+ * @group: the group
  *
  * See gtsc_cleanup().
  *
@@ -495,10 +503,8 @@ void gtsc_group_cleanup(struct gtsc_group *group)
 	}
 
 	/* Without gtsc_mutex, which end_channel() takes: only the provider changes the list */
-	list_for_each_entry_safe(ch, next, &group->channels, node) {
-		gtsc_remove_files(ch);
+	list_for_each_entry_safe(ch, next, &group->channels, node)
 		end_channel(ch);
-	}
 
 	debugfs_remove(group->dir);
 	guard(mutex)(&gtsc_mutex);
@@ -508,7 +514,7 @@ EXPORT_SYMBOL_GPL(gtsc_group_cleanup);
 
 static int __init gtsc_init(void)
 {
-	int ret = gtsc_init_files();
+	int ret = gtsc_init_hotplug();
 
 	if (ret)
 		return ret;
@@ -522,7 +528,7 @@ module_init(gtsc_init);
 static void __exit gtsc_exit(void)
 {
 	gtsc_exit_dump();
-	gtsc_exit_files();
+	gtsc_exit_hotplug();
 }
 module_exit(gtsc_exit);
 

@@ -4,13 +4,13 @@
  *
  * A panic notifier of the highest priority stops the flight recorders with GTSC_PANIC. When the
  * log has been saved, the newest records that they hold are printed. The dump takes no lock, waits
- * for nothing, and changes no buffer. If a reader was stopped while it held its lock, what it had
- * taken is left out.
+ * for nothing, and changes no buffer. If a reader was stopped while it held the lock of a trace
+ * file, the sub-buffer that it had taken and all records that had been read are left out.
  *
- * The oops is worth more than the records: kmsg_dump() calls its dumpers in the order in
- * which they were registered, and this one registers again with each channel, so that
- * pstore has had the oops before. For what saves the log later, as a dumper of a module
- * that came later or the kernel that kexec starts, records take half of the log at most.
+ * The oops is worth more than the records: kmsg_dump() calls its dumpers in the order in which
+ * they were registered, and this one registers again with each channel, so that pstore has saved
+ * the oops by then. A dumper that is registered later, and a kexec kernel, save the log with the
+ * records in it: the records take at most half of it.
  */
 #define pr_fmt(fmt) "gtsc: " fmt
 
@@ -71,12 +71,12 @@ static LIST_HEAD(gtsc_panic_channels);
 /* Where the dump is in the records of a CPU */
 struct dump_cursor {
 	struct gtsc_source	*source;
-	struct gtsc_held	*held;	/* goes on behind this one */
+	struct gtsc_held	*held;	/* goes on after this one */
 	/* A held sub-buffer follows @held; the taken one follows those */
 	bool			more_held;
 	bool			more_taken;
 	u64			seq;	/* goes on with this sub-buffer */
-	unsigned int		left;	/* sub-buffers that there can be from @seq on */
+	unsigned int		left;	/* at most so many sub-buffers come from @seq on */
 
 	const void		*data;
 	u32			pos;
@@ -93,7 +93,7 @@ static DEFINE_PER_CPU(struct dump_cursor, dump_cursors);
 static void init_cursor(struct gtsc_channel *ch, int cpu)
 {
 	struct dump_cursor *cursor = per_cpu_ptr(&dump_cursors, cpu);
-	bool is_read = mutex_is_locked(&gtsc_reader(ch, cpu)->lock);
+	bool is_read = mutex_is_locked(&gtsc_trace_file(ch, cpu)->lock);
 	struct gtsc_buffer *b = gtsc_source(ch, cpu)->buffer;
 
 	memset(cursor, 0, sizeof(*cursor));
@@ -151,7 +151,7 @@ static bool next_sub(struct dump_cursor *cursor)
 		cursor->left--;
 		cursor->seq = gtsc_seq_after(source->buffer, seq, 1);
 		if (gtsc_peek(source->buffer, seq, &i)) {
-			go_to_mem(cursor, i, GTSC_FIRST * GTSC_UNIT);
+			go_to_mem(cursor, i, GTSC_FIRST_UNIT * GTSC_UNIT);
 			return true;
 		}
 	}
@@ -160,7 +160,7 @@ static bool next_sub(struct dump_cursor *cursor)
 }
 
 /*
- * The next record of a CPU. Memory may be corrupt in a panic: if a size is wrong, the rest of the
+ * The next record of a CPU. Memory may be corrupt in a panic: if a length is wrong, the rest of the
  * sub-buffer is left out.
  */
 static const struct gtsc_record_header *next_record(struct dump_cursor *cursor)
@@ -174,11 +174,15 @@ static const struct gtsc_record_header *next_record(struct dump_cursor *cursor)
 	for (;;) {
 		while (cursor->pos < cursor->end) {
 			header = cursor->data + cursor->pos;
+			/* Before the size is computed, which wraps on 32 bits */
+			if (!gtsc_is_filler(header) &&
+			    header->len > cursor->source->buffer->max_len)
+				break;
 			size = gtsc_is_filler(header) ? gtsc_filler_size(header) :
 			       gtsc_record_size(header->len);
 			if (!size || size > cursor->end - cursor->pos)
 				break;
-			if (!gtsc_is_filler(header) && header->type == GTSC_RECORD)
+			if (!gtsc_is_filler(header) && header->type == GTSC_TYPE_RECORD)
 				return header;
 			cursor->pos += size;
 		}
@@ -202,7 +206,7 @@ static void add_cursor(struct rb_root_cached *cursors, struct dump_cursor *curso
 		rb_add_cached(&cursor->node, cursors, is_older);
 }
 
-/* The oldest record of all CPUs, and go on behind it */
+/* The oldest record of all CPUs, and go on after it */
 static const struct gtsc_record_header *take_oldest(struct rb_root_cached *cursors)
 {
 	const struct gtsc_record_header *header;
@@ -316,7 +320,7 @@ void gtsc_add_dump(struct gtsc_channel *ch)
 	lockdep_assert_held(&gtsc_mutex);
 
 	list_add_tail(&ch->panic_node, &gtsc_panic_channels);
-	/* Behind the dumpers that have come meanwhile */
+	/* After the dumpers that have come meanwhile */
 	kmsg_dump_unregister(&dumper);
 	kmsg_dump_register(&dumper);
 }

@@ -7,7 +7,6 @@
  * end with the channel.
  */
 #include <linux/cleanup.h>
-#include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -19,8 +18,6 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
-#include <kunit/static_stub.h>
-#include <kunit/visibility.h>
 
 #include "gtsc.h"
 #include "read.h"
@@ -29,8 +26,8 @@
 
 static int open_file(struct inode *inode, struct file *file, bool headers)
 {
-	struct gtsc_reader *reader = inode->i_private;
-	struct gtsc_file *f;
+	struct gtsc_trace_file *trace_file = inode->i_private;
+	struct gtsc_open_file *of;
 	int ret;
 
 	/* A locked-down debugfs still allows read-only files to be read */
@@ -38,14 +35,14 @@ static int open_file(struct inode *inode, struct file *file, bool headers)
 	if (ret)
 		return ret;
 
-	f = kzalloc_obj(*f);
-	if (!f)
+	of = kzalloc_obj(*of);
+	if (!of)
 		return -ENOMEM;
 
-	gtsc_get(reader->ch);
-	f->reader = reader;
-	f->headers = headers || reader->ch->flags & GTSC_HEADER;
-	file->private_data = f;
+	gtsc_get(trace_file->ch);
+	of->file = trace_file;
+	of->headers = headers || trace_file->ch->flags & GTSC_HEADER;
+	file->private_data = of;
 
 	return stream_open(inode, file);
 }
@@ -62,54 +59,54 @@ static int buffer_file_open(struct inode *inode, struct file *file)
 
 static int trace_file_release(struct inode *inode, struct file *file)
 {
-	struct gtsc_file *f = file->private_data;
+	struct gtsc_open_file *of = file->private_data;
 
-	gtsc_end_read(f);
-	gtsc_put(f->reader->ch);
-	kfree(f);
+	gtsc_give_up_part(of);
+	gtsc_put(of->file->ch);
+	kfree(of);
 
 	return 0;
 }
 
 /*
- * Whether this file gets no more records than it finds now. If another file has a part of a record,
- * this file gets that record when the other one is closed.
+ * Whether this open file gets no more records than it finds now. If another open file has a part of
+ * a record, this one gets that record when the other one is closed.
  */
-static bool has_ended(struct gtsc_file *f)
+static bool has_ended(struct gtsc_open_file *of)
 {
-	/* Pairs with the release in mark_ended(): a read after this finds all records */
-	return smp_load_acquire(&f->reader->ch->ended) && !gtsc_other_has_part(f);
+	/* Pairs with the release in drop_channel(): a read after this finds all records */
+	return smp_load_acquire(&of->file->ch->ended) && !gtsc_other_has_part(of);
 }
 
 static ssize_t trace_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
-	struct gtsc_file *f = file->private_data;
-	bool ended = has_ended(f);
+	struct gtsc_open_file *of = file->private_data;
+	bool ended = has_ended(of);
 	ssize_t ret;
 
 	if (!iov_iter_count(to))
 		return 0;
 
-	ret = gtsc_read(f, to);
+	ret = gtsc_read(of, to);
 	if (ret || !(file->f_flags & O_NONBLOCK))
 		return ret;
 
-	/* Or else another file has got a part of a record meanwhile */
-	return ended && has_ended(f) ? 0 : -EAGAIN;
+	/* Not if another open file has got a part of a record meanwhile */
+	return ended && has_ended(of) ? 0 : -EAGAIN;
 }
 
 static __poll_t trace_file_poll(struct file *file, poll_table *table)
 {
-	struct gtsc_file *f = file->private_data;
+	struct gtsc_open_file *of = file->private_data;
 	__poll_t events = 0;
 	bool ended;
 
-	poll_wait(file, &f->reader->wait, table);
+	poll_wait(file, &of->file->wait, table);
 
 	/* Before gtsc_poll() looks for records: EPOLLHUP alone says that there are none */
-	ended = has_ended(f);
-	if (gtsc_poll(f))
+	ended = has_ended(of);
+	if (gtsc_poll(of))
 		events |= EPOLLIN | EPOLLRDNORM;
 	if (ended)
 		events |= EPOLLHUP;
@@ -522,79 +519,45 @@ static const struct file_operations rewind_fops = {
 	.llseek	= noop_llseek,
 };
 
-/* All of them */
+/* The directory of a channel */
 
-static void create_trace_files(struct gtsc_channel *ch, unsigned int cpu)
+/**
+ * gtsc_create_trace_files - create traceN and bufferN
+ * @ch: the channel, with a directory
+ * @file: whose records they have
+ * @nr: N
+ *
+ * Context: process context, may sleep. Once for each @nr.
+ */
+void gtsc_create_trace_files(struct gtsc_channel *ch, struct gtsc_trace_file *file,
+			     unsigned int nr)
 {
 	char name[24];
 
-	snprintf(name, sizeof(name), "trace%u", cpu);
-	debugfs_create_file_unsafe(name, 0400, ch->dir, gtsc_reader(ch, cpu), &trace_file_fops);
-	snprintf(name, sizeof(name), "buffer%u", cpu);
-	debugfs_create_file_unsafe(name, 0400, ch->dir, gtsc_reader(ch, cpu), &buffer_file_fops);
-}
-
-static enum cpuhp_state hotplug_state;
-
-/* Also called for each CPU that is online when the channel is set up */
-static int prepare_cpu(unsigned int cpu, struct hlist_node *node)
-{
-	struct gtsc_channel *ch = hlist_entry(node, struct gtsc_channel, hotplug_node);
-	struct gtsc_cpu *c = gtsc_cpu(ch, cpu);
-	int ret;
-
 	/*
-	 * Without memory, a CPU that comes online has no buffer, and its records are dropped. So it
-	 * is for a CPU that has passed this state and is not online yet.
+	 * _unsafe: an open file outlives debugfs_remove(), which does not wait for its read() and
+	 * poll(). debugfs still protects open(), which takes references to module and channel.
 	 */
-	ret = gtsc_make_cpu_buffer(ch, cpu);
-	if (ret && cpu_online(cpu))
-		return ret;
-
-	/* The files of a CPU stay when it goes */
-	if (!c->has_file && !(ch->flags & GTSC_GLOBAL))
-		create_trace_files(ch, cpu);
-	c->has_file = true;
-
-	return 0;
+	snprintf(name, sizeof(name), "trace%u", nr);
+	debugfs_create_file_unsafe(name, 0400, ch->dir, file, &trace_file_fops);
+	snprintf(name, sizeof(name), "buffer%u", nr);
+	debugfs_create_file_unsafe(name, 0400, ch->dir, file, &buffer_file_fops);
 }
 
-/* Prepare the CPUs that are online, and those that come later */
-VISIBLE_IF_KUNIT int gtsc_add_hotplug(struct gtsc_channel *ch)
-{
-	KUNIT_STATIC_STUB_REDIRECT(gtsc_add_hotplug, ch);
-
-	return cpuhp_state_add_instance(hotplug_state, &ch->hotplug_node);
-}
-EXPORT_SYMBOL_IF_KUNIT(gtsc_add_hotplug);
-
-/*
- * If this fails, only trace files have to be removed, which waits for nobody. To remove the other
- * files waits for tasks in their operations, which may wait for gtsc_mutex.
+/**
+ * gtsc_create_dir - create the directory of a channel, without control files
+ * @ch: the channel, in a group; sets @ch->dir
+ *
+ * Until gtsc_create_control_files(), the directory can be removed with gtsc_mutex held.
+ *
+ * Context: process context, may sleep. gtsc_mutex is held.
+ *
+ * Return: 0, or the errors of debugfs_create_dir().
  */
-static int create_all_trace_files(struct gtsc_channel *ch)
-{
-	int ret;
-
-	if (ch->flags & GTSC_GLOBAL)
-		create_trace_files(ch, 0);
-
-	ret = gtsc_add_hotplug(ch);
-	if (ret) {
-		debugfs_remove(ch->dir);
-		/* It was that of the group: add_single() must not remove it again */
-		if (ch->group->single)
-			ch->group->dir = NULL;
-	}
-
-	return ret;
-}
-
-int gtsc_create_files(struct gtsc_channel *ch)
+int gtsc_create_dir(struct gtsc_channel *ch)
 {
 	struct gtsc_group *group = ch->group;
 	struct dentry *dir = group->dir;
-	int ret;
 
 	lockdep_assert_held(&gtsc_mutex);
 
@@ -602,11 +565,30 @@ int gtsc_create_files(struct gtsc_channel *ch)
 		dir = debugfs_create_dir(ch->name, group->dir);
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
-
 	ch->dir = dir;
-	ret = create_all_trace_files(ch);
-	if (ret)
-		return ret;
+
+	/* All CPUs have the same trace file. CPU 0 need not be possible. */
+	if (ch->flags & GTSC_GLOBAL)
+		gtsc_create_trace_files(ch, gtsc_trace_file(ch, cpumask_first(cpu_possible_mask)),
+					0);
+
+	return 0;
+}
+
+/**
+ * gtsc_create_control_files - create all files of a channel but the trace files
+ * @ch: the channel, with a directory
+ *
+ * From now on, debugfs_remove(@ch->dir) waits for tasks in operations of these files, which may
+ * wait for gtsc_mutex: it must not be held.
+ *
+ * Context: process context, may sleep. gtsc_mutex is held.
+ */
+void gtsc_create_control_files(struct gtsc_channel *ch)
+{
+	struct dentry *dir = ch->dir;
+
+	lockdep_assert_held(&gtsc_mutex);
 
 	debugfs_create_file("state", 0600, dir, ch, &state_fops);
 	debugfs_create_file("sub_size", 0600, dir, ch, &sub_size_fops);
@@ -619,36 +601,9 @@ int gtsc_create_files(struct gtsc_channel *ch)
 	debugfs_create_file("flags", 0444, dir, ch, &flags_fops);
 	if (ch->flags & GTSC_FLIGHT)
 		debugfs_create_file("rewind", 0200, dir, ch, &rewind_fops);
-
-	return 0;
-}
-
-/* Waits for tasks in operations of the files, except the trace files */
-void gtsc_remove_files(struct gtsc_channel *ch)
-{
-	cpuhp_state_remove_instance_nocalls(hotplug_state, &ch->hotplug_node);
-	debugfs_remove(ch->dir);
 }
 
 void gtsc_create_group_files(struct gtsc_group *group)
 {
 	debugfs_create_file("state", 0600, group->dir, group, &group_state_fops);
-}
-
-int gtsc_init_files(void)
-{
-	int ret;
-
-	ret = cpuhp_setup_state_multi(CPUHP_BP_PREPARE_DYN, "trace/gtsc:prepare",
-				      prepare_cpu, NULL);
-	if (ret < 0)
-		return ret;
-	hotplug_state = ret;
-
-	return 0;
-}
-
-void gtsc_exit_files(void)
-{
-	cpuhp_remove_multi_state(hotplug_state);
 }

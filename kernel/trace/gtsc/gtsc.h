@@ -2,12 +2,13 @@
 /*
  * Generic trace setup and control: a channel, and what may be asked of it.
  *
- *	core.c		sets traces and channels up, and ends them
- *	files.c		the files in debugfs, and what a new CPU gets
+ *	core.c		sets groups and channels up, and ends them
+ *	hotplug.c	the buffer and the files of a CPU that comes online
+ *	files.c		the files in debugfs
  *	dump.c		the console in a panic
  *	state.c		starting and stopping
  *	channel.c	the memory of a channel
- *	size.c		the buffers, their size and counters
+ *	size.c		the buffers of all CPUs, their size and counters
  *	read.c		reading trace files				read.h
  *	source.c	the records of one CPU				read.h
  *	write.c		the functions that write: <linux/gtsc.h>	write.h
@@ -31,6 +32,7 @@
 
 struct dentry;
 struct gtsc_root;
+struct gtsc_trace_file;
 
 enum gtsc_state {
 	GTSC_SETUP,
@@ -49,28 +51,25 @@ struct gtsc_stats {
 	u64	nested;
 };
 
-/* What writers look up */
-struct gtsc_cpu_buffer {
-	struct gtsc_buffer	*buffer;
-};
-
 /* A channel */
 struct gtsc_channel {
 	/*
-	 * @buffers, or NULL if the channel is not running. Changed with gtsc_mutex held, or in a
-	 * panic
+	 * What writers look up: @buffers, or NULL if the channel is not running. Changed with
+	 * gtsc_mutex held, or in a panic.
 	 */
-	struct gtsc_cpu_buffer __percpu *live;
-	struct gtsc_cpu_buffer __percpu *buffers;
-	struct gtsc_cpu __percpu *cpu;
+	struct gtsc_buffer * __percpu *live;
+	struct gtsc_buffer * __percpu *buffers;
+	struct gtsc_cpu __percpu *percpu;
 	unsigned int		flags;
 
-	/* Held by whoever changes the sizes; taken before gtsc_mutex */
+	/* Held by whoever changes the sizes */
 	struct mutex		resize;
 
 	/*
-	 * Protected by gtsc_mutex. The sizes are changed with @resize, gtsc_mutex and the hotplug
-	 * lock held; any of them is enough to read them.
+	 * Changed with gtsc_mutex held. @state and @watermark are also read without a lock. The
+	 * sizes are changed while the channel is not running, with @resize, gtsc_mutex, the hotplug
+	 * lock and the locks of all trace files held. To read them, any of these locks is enough,
+	 * or disabled preemption while @live is set.
 	 */
 	enum gtsc_state		state;
 	unsigned int		order;
@@ -81,7 +80,7 @@ struct gtsc_channel {
 	int			(*switch_fn)(bool on, void *data);
 	void			*switch_data;
 	/* @switch_fn was told of a start, and of no stop */
-	bool			armed;
+	bool			switched_on;
 	struct list_head	node;		/* in the group */
 	struct list_head	panic_node;
 
@@ -89,16 +88,16 @@ struct gtsc_channel {
 	struct gtsc_group	*group;
 	struct dentry		*dir;
 	struct hlist_node	hotplug_node;
-	/* CPUs that have a buffer. Set with their reader's lock held; a global reader walks it. */
+	/* With a buffer. A bit is set with the lock of the trace file held, never cleared. */
 	cpumask_var_t		cpus;
-	/* All writers are done and the files have been removed */
+	/* All writers are done, and the files have been removed */
 	bool			ended;
 
 	/* One for the provider, and one for each open trace file */
 	struct kref		ref;
 };
 
-/* A trace: one channel, or several in directories of their own */
+/* A group: the channels in one directory. gtsc_setup() makes a group of one channel. */
 struct gtsc_group {
 	char			name[GTSC_NAME_MAX + 1];
 	struct gtsc_root	*root;
@@ -109,7 +108,12 @@ struct gtsc_group {
 	bool			dying;
 };
 
-/* See channel.c and state.c */
+/*
+ * Protects the list of roots, the lists of their groups and channels, and the fields of a channel
+ * that are named above. Lock order: @resize, gtsc_mutex, the hotplug lock, the lock of a trace
+ * file. Locks that the function of gtsc_set_switch() takes, such as ftrace_lock, come after
+ * gtsc_mutex. It is held while a stop waits for writers, see state.c.
+ */
 extern struct mutex gtsc_mutex;
 extern const char * const gtsc_state_names[GTSC_NR_STATES];
 
@@ -119,25 +123,31 @@ static inline unsigned int gtsc_sub_size(struct gtsc_channel *ch)
 }
 
 /*
- * Stands for the buffer of a CPU that has none: it was not online since the channel was set up, or
- * there was no memory. No record fits.
+ * Stands in @buffers for the buffer of a CPU that has none: the CPU was not online since the
+ * channel was set up, or there was no memory. No record fits.
  */
 extern struct gtsc_buffer gtsc_no_buffer;
 
 /* NULL if the CPU has none. It may get one meanwhile, see gtsc_make_cpu_buffer(). */
 static inline struct gtsc_buffer *gtsc_buffer(struct gtsc_channel *ch, unsigned int cpu)
 {
-	struct gtsc_buffer *b = READ_ONCE(per_cpu_ptr(ch->buffers, cpu)->buffer);
+	struct gtsc_buffer *b = READ_ONCE(*per_cpu_ptr(ch->buffers, cpu));
 
 	return b == &gtsc_no_buffer ? NULL : b;
 }
 
+/* CPUs that come online */
+int gtsc_add_hotplug(struct gtsc_channel *ch);
+void gtsc_del_hotplug(struct gtsc_channel *ch);
+int gtsc_init_hotplug(void);
+void gtsc_exit_hotplug(void);
+
 /* Files */
-int gtsc_create_files(struct gtsc_channel *ch);
-void gtsc_remove_files(struct gtsc_channel *ch);
+int gtsc_create_dir(struct gtsc_channel *ch);
+void gtsc_create_trace_files(struct gtsc_channel *ch, struct gtsc_trace_file *file,
+			     unsigned int nr);
+void gtsc_create_control_files(struct gtsc_channel *ch);
 void gtsc_create_group_files(struct gtsc_group *group);
-int gtsc_init_files(void);
-void gtsc_exit_files(void);
 
 /* The console in a panic */
 void gtsc_add_dump(struct gtsc_channel *ch);
@@ -146,8 +156,8 @@ void gtsc_init_dump(void);
 void gtsc_exit_dump(void);
 
 /* Channels */
-struct gtsc_channel *gtsc_alloc(const char *name, unsigned int sub_size, unsigned int nr_sub,
-				unsigned int flags);
+struct gtsc_channel *gtsc_channel_alloc(const char *name, unsigned int sub_size,
+					unsigned int nr_sub, unsigned int flags);
 void gtsc_get(struct gtsc_channel *ch);
 void gtsc_put(struct gtsc_channel *ch);
 
@@ -155,11 +165,11 @@ void gtsc_put(struct gtsc_channel *ch);
 enum gtsc_state gtsc_get_state(struct gtsc_channel *ch);
 int gtsc_set_state(struct gtsc_channel *ch, enum gtsc_state state);
 int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state);
-void gtsc_end_writers(struct gtsc_channel *ch);
+void gtsc_stop_and_wait(struct gtsc_channel *ch);
 
 /* Sizes and counters */
-struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffer_table(void);
-void gtsc_free_buffer_table(struct gtsc_cpu_buffer __percpu *buffers);
+struct gtsc_buffer * __percpu *gtsc_table_alloc(void);
+void gtsc_table_free(struct gtsc_buffer * __percpu *buffers);
 int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub);
 int gtsc_make_online_buffers(struct gtsc_channel *ch);
 int gtsc_make_cpu_buffer(struct gtsc_channel *ch, unsigned int cpu);
@@ -170,8 +180,7 @@ void gtsc_get_stats(struct gtsc_channel *ch, struct gtsc_stats *stats);
 #if IS_ENABLED(CONFIG_KUNIT)
 int gtsc_check_name(const char *name);
 int gtsc_order(unsigned int sub_size);
-int gtsc_add_hotplug(struct gtsc_channel *ch);
-int gtsc_make_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+int gtsc_make_buffers(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
 		      unsigned int order, unsigned int nr_sub);
 #endif
 

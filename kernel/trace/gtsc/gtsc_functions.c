@@ -39,7 +39,7 @@ static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 	if (bit < 0)
 		return;
 
-	/* RCU need not watch: arm(false) waits for this function before the channel stops */
+	/* RCU need not watch: switch_fn(false) waits for this function before the channel stops */
 	if (gtsc_reserve_record(calls.channel, &record, CALL_LEN)) {
 		call = record.data;
 		call->ip = ip;
@@ -54,21 +54,21 @@ static void notrace trace_call(unsigned long ip, unsigned long parent_ip,
 
 static struct ftrace_ops ops = {
 	.func	= trace_call,
-	.flags	= FTRACE_OPS_FL_USER,
+	.flags	= FTRACE_OPS_FL_USER,	/* listed in function_tracers, see function-tracers.rst */
 	.name	= "gtsc_functions",
 };
 
 /* If @on is false, waits until no task is in trace_call() */
-static int arm(bool on, void *unused)
+static int switch_fn(bool on, void *unused)
 {
 	return on ? register_ftrace_function(&ops) : unregister_ftrace_function(&ops);
 }
 
 static struct gtsc_calls calls = {
-	.name	= "functions",
-	.ops	= &ops,
-	.arm	= arm,
-	.nr_sub	= GTSC_CALLS_NR_SUB,
+	.name		= "functions",
+	.ops		= &ops,
+	.switch_fn	= switch_fn,
+	.nr_sub		= GTSC_CALLS_NR_SUB,
 };
 
 GTSC_CALLS_PARAMETERS(calls);
@@ -81,7 +81,7 @@ module_init(gtsc_functions_init);
 
 static void __exit gtsc_functions_exit(void)
 {
-	gtsc_end_calls(&calls);
+	gtsc_cleanup_calls(&calls);
 }
 module_exit(gtsc_functions_exit);
 

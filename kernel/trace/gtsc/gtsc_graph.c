@@ -13,7 +13,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
-#include "../trace.h"	/* inline forms of fgraph_reserve_data() and fgraph_retrieve_data() */
+#include "../trace.h"	/* __fgraph_reserve_data() and fgraph_find_word() */
 #include "calls.h"
 #include "write.h"
 
@@ -49,12 +49,13 @@ static notrace int trace_entry(struct ftrace_graph_ent *trace, struct fgraph_ops
 
 /*
  * fgraph.c guards this against recursion, with preemption disabled. RCU need not watch: when
- * arm(false) returns, nobody is here, and only then the channel stops.
+ * switch_fn(false) returns, nobody is here, and only then the channel stops.
  * @len: of the record
  */
 static __always_inline void write_call(struct ftrace_graph_ret *trace, struct fgraph_ops *gops,
 				       size_t len)
 {
+	/* Not __fgraph_retrieve_data(): an earlier tracer may have stored data of another size */
 	unsigned long *data_end = fgraph_find_word((long)current->curr_ret_stack - 1, gops->idx,
 						   sizeof(u64) / sizeof(long));
 	struct gtsc_channel *ch = calls.channel;
@@ -64,7 +65,11 @@ static __always_inline void write_call(struct ftrace_graph_ret *trace, struct fg
 
 	if (!data_end)
 		return;
-	/* What trace_entry() has stored is below the word that was found */
+	/*
+	 * What trace_entry() has stored is below the word that was found. If the function began
+	 * before this tracer got the index, these are data of the same size that an earlier tracer
+	 * with the index has stored: fgraph.c uses an index again after 16 others.
+	 */
 	start = *((u64 *)data_end - 1);
 	if (!gtsc_reserve_record(ch, &record, len))
 		return;
@@ -98,13 +103,14 @@ static notrace void trace_return_value(struct ftrace_graph_ret *trace, struct fg
 }
 
 static struct fgraph_ops graph_ops = {
+	/* Listed in function_tracers, see function-tracers.rst */
 	.ops.flags	= FTRACE_OPS_FL_USER,
 	.ops.name	= "gtsc_graph",
 	.entryfunc	= trace_entry,
 	.retfunc	= trace_return,
 };
 
-static int arm(bool on, void *unused)
+static int switch_fn(bool on, void *unused)
 {
 	if (on)
 		return register_ftrace_graph(&graph_ops);
@@ -117,10 +123,10 @@ static int arm(bool on, void *unused)
 }
 
 static struct gtsc_calls calls = {
-	.name	= "graph",
-	.ops	= &graph_ops.ops,
-	.arm	= arm,
-	.nr_sub	= GTSC_CALLS_NR_SUB,
+	.name		= "graph",
+	.ops		= &graph_ops.ops,
+	.switch_fn	= switch_fn,
+	.nr_sub		= GTSC_CALLS_NR_SUB,
 };
 
 GTSC_CALLS_PARAMETERS(calls);
@@ -144,7 +150,7 @@ module_init(gtsc_graph_init);
 
 static void __exit gtsc_graph_exit(void)
 {
-	gtsc_end_calls(&calls);
+	gtsc_cleanup_calls(&calls);
 }
 module_exit(gtsc_graph_exit);
 

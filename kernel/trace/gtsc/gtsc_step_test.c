@@ -84,7 +84,7 @@ static void put(void)
 	gtsc_begin(buffer);
 	if (gtsc_reserve_space(buffer, gtsc_units(RECORD_SIZE), &header)) {
 		header->len = RECORD_SIZE;
-		header->type = GTSC_RECORD;
+		header->type = GTSC_TYPE_RECORD;
 		number = (u64 *)(header + 1);
 		*number = 0;
 		gtsc_step();
@@ -113,7 +113,7 @@ static void check_record(const struct gtsc_record_header *header)
 
 	expect(header->time >= last_time);
 	last_time = header->time;
-	if (header->type == GTSC_LOST) {
+	if (header->type == GTSC_TYPE_LOST) {
 		lost += number;
 		return;
 	}
@@ -133,7 +133,8 @@ static void get(void)
 
 	while ((header = gtsc_find_next(&channel, &source))) {
 		check_record(header);
-		gtsc_consume(&source, gtsc_record_size(header->len), header->type == GTSC_RECORD);
+		gtsc_consume(&source, gtsc_record_size(header->len),
+			     header->type == GTSC_TYPE_RECORD);
 	}
 }
 
@@ -145,7 +146,7 @@ static void get_1(void)
 	if (!header)
 		return;
 	check_record(header);
-	gtsc_consume(&source, gtsc_record_size(header->len), header->type == GTSC_RECORD);
+	gtsc_consume(&source, gtsc_record_size(header->len), header->type == GTSC_TYPE_RECORD);
 }
 
 struct scenario {

@@ -215,7 +215,7 @@ static int refuse(bool on, void *data)
 	return -ENOMEM;
 }
 
-/* A provider that cannot start leaves its channel, and those of its trace, as they were */
+/* A provider that cannot start leaves its channel, and those of its group, as they were */
 static void test_refused_start(struct kunit *test)
 {
 	struct gtsc_group *group = gtsc_group_setup(TEST_ROOT, "refused");
@@ -314,16 +314,16 @@ static void test_all_cpus_count(struct kunit *test)
 {
 	unsigned int nr_sub = si_mem_available() / 2 * 3 / num_online_cpus() >> GTSC_MAX_ORDER;
 	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
-	struct gtsc_cpu_buffer __percpu *buffers;
+	struct gtsc_buffer * __percpu *buffers;
 	int cpu;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
-	buffers = gtsc_alloc_buffer_table();
+	buffers = gtsc_table_alloc();
 	KUNIT_ASSERT_TRUE(test, !!buffers);
 	KUNIT_EXPECT_EQ(test, gtsc_make_buffers(trace, buffers, GTSC_MAX_ORDER, nr_sub), -ENOMEM);
 	for_each_possible_cpu(cpu)
-		KUNIT_EXPECT_PTR_EQ(test, per_cpu_ptr(buffers, cpu)->buffer, &gtsc_no_buffer);
-	gtsc_free_buffer_table(buffers);
+		KUNIT_EXPECT_PTR_EQ(test, *per_cpu_ptr(buffers, cpu), &gtsc_no_buffer);
+	gtsc_table_free(buffers);
 	gtsc_cleanup(trace);
 }
 
@@ -377,7 +377,7 @@ static void test_killed(struct kunit *test)
 static struct gtsc_channel *bystander;
 
 /* Would wait for ever if a lock were held */
-static int use_bystander(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+static int use_bystander(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
 			 unsigned int order, unsigned int nr_sub)
 {
 	if (!gtsc_start(bystander))
@@ -411,7 +411,7 @@ static void test_outer_wakes(struct kunit *test)
 {
 	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
 	struct gtsc_record outer, inner;
-	struct gtsc_file file = { };
+	struct gtsc_open_file of = { };
 	struct gtsc_buffer *b;
 	bool wake;
 
@@ -420,7 +420,7 @@ static void test_outer_wakes(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, gtsc_reserve(trace, &outer, 8));
 	memset(outer.data, 0, 8);
-	file.reader = gtsc_reader(trace, smp_processor_id());
+	of.file = gtsc_trace_file(trace, smp_processor_id());
 	b = gtsc_buffer(trace, smp_processor_id());
 	WRITE_ONCE(b->wake, true);
 	if (gtsc_reserve(trace, &inner, 8)) {
@@ -433,7 +433,7 @@ static void test_outer_wakes(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, wake);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(b->wake));
-	KUNIT_EXPECT_TRUE(test, gtsc_poll(&file));
+	KUNIT_EXPECT_TRUE(test, gtsc_poll(&of));
 
 	gtsc_cleanup(trace);
 }
@@ -468,7 +468,7 @@ static int late_writer_fn(void *data)
 
 static void test_poll_sees_late_record(struct kunit *test)
 {
-	struct gtsc_file file = { };
+	struct gtsc_open_file of = { };
 	struct late_writer w = { };
 	struct task_struct *task;
 	unsigned int cpu, other;
@@ -483,7 +483,7 @@ static void test_poll_sees_late_record(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, w.trace);
 	KUNIT_ASSERT_EQ(test, gtsc_start(w.trace), 0);
 	w.buffer = gtsc_buffer(w.trace, other);
-	file.reader = gtsc_reader(w.trace, other);
+	of.file = gtsc_trace_file(w.trace, other);
 	init_completion(&w.ready);
 
 	task = kthread_create_on_cpu(late_writer_fn, &w, other, "gtsc_test/%u");
@@ -493,7 +493,7 @@ static void test_poll_sees_late_record(struct kunit *test)
 	wait_for_completion(&w.ready);
 
 	/* If it were false, poll() would sleep, and nobody would wake it */
-	KUNIT_EXPECT_TRUE(test, gtsc_poll(&file));
+	KUNIT_EXPECT_TRUE(test, gtsc_poll(&of));
 
 	kthread_stop_put(task);
 	gtsc_cleanup(w.trace);
@@ -520,13 +520,13 @@ static void write_later(struct kunit *test, struct gtsc_channel *trace)
 
 static size_t read_kernel(struct gtsc_channel *trace, void *buf, size_t len)
 {
-	struct gtsc_file file = { .reader = gtsc_reader(trace, 0) };
+	struct gtsc_open_file of = { .file = gtsc_trace_file(trace, raw_smp_processor_id()) };
 	struct kvec vec = { .iov_base = buf, .iov_len = len };
 	struct iov_iter to;
 
 	iov_iter_kvec(&to, ITER_DEST, &vec, 1, len);
 
-	return gtsc_read(&file, &to);
+	return gtsc_read(&of, &to);
 }
 
 /* A reader that waited until the clock is there again would take an hour */
@@ -570,7 +570,7 @@ static int open_and_fail(struct gtsc_channel *trace)
 
 static void test_setup_fails_with_opener(struct kunit *test)
 {
-	struct gtsc_file *file;
+	struct gtsc_open_file *of;
 
 	kunit_activate_static_stub(test, gtsc_add_hotplug, open_and_fail);
 	KUNIT_EXPECT_PTR_EQ(test, gtsc_setup(TEST_ROOT, "x", 4096, 8, GTSC_GLOBAL),
@@ -580,9 +580,9 @@ static void test_setup_fails_with_opener(struct kunit *test)
 		kunit_skip(test, "no debugfs");
 
 	/* The open file has the only reference; without it, closing is use after free */
-	file = opened->private_data;
-	KUNIT_ASSERT_EQ(test, kref_read(&file->reader->ch->ref), 1);
-	KUNIT_EXPECT_FALSE(test, gtsc_poll(file));
+	of = opened->private_data;
+	KUNIT_ASSERT_EQ(test, kref_read(&of->file->ch->ref), 1);
+	KUNIT_EXPECT_FALSE(test, gtsc_poll(of));
 	filp_close(opened, NULL);
 
 	/* The name is free again */

@@ -2,8 +2,8 @@
 /*
  * Generic trace setup and control: reading trace files.
  *
- * A reader copies the records of its CPU to user space. The reader of a global channel
- * always takes the oldest record of all CPUs.
+ * A read copies the records of one CPU to user space; from a global channel, those of all CPUs, and
+ * always the oldest one first.
  */
 
 #include <linux/cleanup.h>
@@ -27,12 +27,12 @@
 /* How often to fault the same memory in before it is -EFAULT */
 #define MAX_FAULT_TRIES	16
 
-static bool is_global(struct gtsc_reader *reader)
+static bool is_global(struct gtsc_trace_file *file)
 {
-	return reader->ch->flags & GTSC_GLOBAL;
+	return file->ch->flags & GTSC_GLOBAL;
 }
 
-/* The sources of a reader that have a record, by its time */
+/* The sources of a trace file that have a record, by the time of that record */
 
 static bool is_older(struct rb_node *a, const struct rb_node *b)
 {
@@ -41,36 +41,36 @@ static bool is_older(struct rb_node *a, const struct rb_node *b)
 }
 
 /*
- * If the next record is later than now, the clock has gone back since, as it may when the machine
- * resumes: then it is read first, not when the clock has come to this time again.
+ * A record from the future: the clock went back when the machine resumed. Sort it first.
+ * Otherwise it would wait until the clock is there again.
  */
-static u64 next_time(struct gtsc_reader *reader, u64 time)
+static u64 next_time(struct gtsc_trace_file *file, u64 time)
 {
-	if (is_global(reader) && time > reader->horizon && time > gtsc_timestamp())
+	if (is_global(file) && time > file->horizon && time > gtsc_timestamp())
 		return 0;
 
 	return time;
 }
 
-static void add_source(struct gtsc_reader *reader, struct rb_root_cached *sources,
+static void add_source(struct gtsc_trace_file *file, struct rb_root_cached *sources,
 		       struct gtsc_source *source)
 {
-	const struct gtsc_record_header *header = gtsc_find_next(reader->ch, source);
+	const struct gtsc_record_header *header = gtsc_find_next(file->ch, source);
 
 	if (!header)
 		return;
-	source->next_time = next_time(reader, header->time);
+	source->next_time = next_time(file, header->time);
 	rb_add_cached(&source->node, sources, is_older);
 }
 
 /* A source without a record now is not looked at again until the next call */
-static void find_sources(struct gtsc_reader *reader, struct rb_root_cached *sources)
+static void find_sources(struct gtsc_trace_file *file, struct rb_root_cached *sources)
 {
 	int cpu;
 
 	*sources = RB_ROOT_CACHED;
-	for_each_cpu(cpu, reader->cpus)
-		add_source(reader, sources, gtsc_source(reader->ch, cpu));
+	for_each_cpu(cpu, file->cpus)
+		add_source(file, sources, gtsc_source(file->ch, cpu));
 }
 
 static struct gtsc_source *oldest(struct rb_root_cached *sources)
@@ -83,7 +83,7 @@ static struct gtsc_source *oldest(struct rb_root_cached *sources)
  * incomplete on another CPU. Its writer has preemption disabled until it commits:
  * after a grace period of RCU, all records that are older than now are complete.
  */
-static void move_horizon(struct gtsc_reader *reader)
+static void move_horizon(struct gtsc_trace_file *file)
 {
 	u64 now = gtsc_timestamp();
 
@@ -93,32 +93,32 @@ static void move_horizon(struct gtsc_reader *reader)
 	 */
 	smp_mb();
 	/* Pairs with the release in finish_stop() */
-	if (smp_load_acquire(&reader->ch->state) == GTSC_RUNNING)
+	if (smp_load_acquire(&file->ch->state) == GTSC_RUNNING)
 		synchronize_rcu();
 
-	reader->horizon = now;
+	file->horizon = now;
 }
 
-/* The record that @file has got a part of, or else the oldest one; NULL if there is none */
-static struct gtsc_source *next_source(struct gtsc_file *file, struct rb_root_cached *sources,
+/* The record that @of has got a part of, or else the oldest one; NULL if there is none */
+static struct gtsc_source *next_source(struct gtsc_open_file *of, struct rb_root_cached *sources,
 				       bool may_wait)
 {
-	struct gtsc_reader *reader = file->reader;
+	struct gtsc_trace_file *file = of->file;
 	struct gtsc_source *source;
 
-	/* A file has got the head of the next record: only this file gets the rest */
-	if (reader->partial)
-		return reader->partial_file == file ? reader->partial : NULL;
+	/* An open file has got the head of the next record: only this one gets the rest */
+	if (file->partial)
+		return file->partial_of == of ? file->partial : NULL;
 
 	source = oldest(sources);
-	if (!is_global(reader))
+	if (!is_global(file))
 		return source;
 
-	while (source && source->next_time > reader->horizon) {
+	while (source && source->next_time > file->horizon) {
 		if (!may_wait)
 			return NULL;
-		move_horizon(reader);
-		find_sources(reader, sources);
+		move_horizon(file);
+		find_sources(file, sources);
 		source = oldest(sources);
 	}
 
@@ -126,35 +126,35 @@ static struct gtsc_source *next_source(struct gtsc_file *file, struct rb_root_ca
 }
 
 /* Also those who wait only for the end of the channel */
-static void wake_pollers(struct gtsc_reader *reader)
+static void wake_pollers(struct gtsc_trace_file *file)
 {
-	wake_up_interruptible_poll(&reader->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP);
+	wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP);
 }
 
-static void rewind_sources(struct gtsc_reader *reader)
+static void rewind_sources(struct gtsc_trace_file *file)
 {
 	int cpu;
 
-	for_each_cpu(cpu, reader->cpus)
-		gtsc_rewind_source(gtsc_source(reader->ch, cpu));
+	for_each_cpu(cpu, file->cpus)
+		gtsc_rewind_source(gtsc_source(file->ch, cpu));
 }
 
-/* No file has a part of a record any more. If a rewind has waited for that, do it. Wake all. */
-void gtsc_end_partial(struct gtsc_reader *reader)
+/* No open file has a part of a record any more. Do a rewind that has waited for that. Wake all. */
+void gtsc_end_partial(struct gtsc_trace_file *file)
 {
-	reader->partial = NULL;
-	reader->partial_file = NULL;
-	if (reader->rewinds)
-		rewind_sources(reader);
-	reader->rewinds = false;
-	wake_pollers(reader);
+	file->partial = NULL;
+	file->partial_of = NULL;
+	if (file->rewinds)
+		rewind_sources(file);
+	file->rewinds = false;
+	wake_pollers(file);
 }
 
 /*
  * Copy without page faults: they may take as long as user space likes, and must not be
  * waited for with the lock held. Return @n, or 0 if the memory is not present.
  */
-static size_t copy(const void *from, size_t n, struct iov_iter *to)
+static size_t copy_nofault(const void *from, size_t n, struct iov_iter *to)
 {
 	size_t copied;
 
@@ -168,62 +168,63 @@ static size_t copy(const void *from, size_t n, struct iov_iter *to)
 	return 0;
 }
 
-/* The bytes of a record that a file gets */
-struct piece {
+/* What an open file gets of a record: all of it, or the record without its header */
+struct bytes {
 	const void	*data;
 	size_t		len;
 };
 
-static struct piece piece_of(const struct gtsc_file *file, const struct gtsc_record_header *header)
+static struct bytes bytes_for(const struct gtsc_open_file *of,
+			      const struct gtsc_record_header *header)
 {
-	if (file->headers)
-		return (struct piece){ header, gtsc_record_size(header->len) };
+	if (of->headers)
+		return (struct bytes){ header, gtsc_record_size(header->len) };
 
-	return (struct piece){ header + 1, header->len };
+	return (struct bytes){ header + 1, header->len };
 }
 
 static void consume_one(struct gtsc_source *source, const struct gtsc_record_header *header)
 {
-	gtsc_consume(source, gtsc_record_size(header->len), header->type == GTSC_RECORD);
+	gtsc_consume(source, gtsc_record_size(header->len), header->type == GTSC_TYPE_RECORD);
 }
 
 /* Copy a part of a record, for which there is no room, or the rest of one */
-static size_t send_part(struct gtsc_file *file, struct gtsc_source *source,
+static size_t copy_part(struct gtsc_open_file *of, struct gtsc_source *source,
 			const struct gtsc_record_header *header, struct iov_iter *to,
 			size_t *missing)
 {
-	struct gtsc_reader *reader = file->reader;
-	struct piece piece = piece_of(file, header);
-	size_t left = piece.len - source->sent, n;
+	struct gtsc_trace_file *file = of->file;
+	struct bytes bytes = bytes_for(of, header);
+	size_t left = bytes.len - source->sent, n;
 
 	*missing = min(left, iov_iter_count(to));
-	n = copy(piece.data + source->sent, *missing, to);
+	n = copy_nofault(bytes.data + source->sent, *missing, to);
 	if (!n)
 		return 0;
 
 	*missing = 0;
 	if (n < left) {
 		source->sent += n;
-		reader->partial = source;
-		reader->partial_file = file;
+		file->partial = source;
+		file->partial_of = of;
 		return n;
 	}
 	consume_one(source, header);
-	if (reader->partial)
-		gtsc_end_partial(reader);
+	if (file->partial)
+		gtsc_end_partial(file);
 
 	return n;
 }
 
 /* Copy records as they lie in the sub-buffer */
-static size_t send_run(struct gtsc_source *source, struct iov_iter *to, u64 until,
+static size_t copy_run(struct gtsc_source *source, struct iov_iter *to, u64 until,
 		       size_t *missing)
 {
 	size_t run, n;
 	unsigned int nr;
 
 	run = gtsc_find_run(source, iov_iter_count(to), until, &nr);
-	n = copy(source->data + source->pos, run, to);
+	n = copy_nofault(source->data + source->pos, run, to);
 	if (n)
 		gtsc_consume(source, n, nr);
 	else
@@ -233,26 +234,26 @@ static size_t send_run(struct gtsc_source *source, struct iov_iter *to, u64 unti
 }
 
 /* Copy the bytes of records: of as many as there is room for in a page, or of a long one */
-static size_t send_bytes(struct gtsc_file *file, struct gtsc_source *source,
+static size_t copy_bytes(struct gtsc_open_file *of, struct gtsc_source *source,
 			 const struct gtsc_record_header *header, struct iov_iter *to,
 			 u64 until, size_t *missing)
 {
-	struct gtsc_reader *reader = file->reader;
+	struct gtsc_trace_file *file = of->file;
 	size_t max = min(iov_iter_count(to), PAGE_SIZE), run, n;
 	const void *from = header + 1;
 	unsigned int nr = 1;
 
-	if (!reader->page)
-		reader->page = (void *)__get_free_page(GFP_KERNEL | __GFP_NOWARN);
-	if (reader->page && header->len <= min(max, MAX_GATHERED)) {
-		n = gtsc_gather(source, reader->page, max, until, &run, &nr);
-		from = reader->page;
+	if (!file->page)
+		file->page = (void *)__get_free_page(GFP_KERNEL | __GFP_NOWARN);
+	if (file->page && header->len <= min(max, MAX_GATHERED)) {
+		n = gtsc_gather(source, file->page, max, until, &run, &nr);
+		from = file->page;
 	} else {
 		n = header->len;
 		run = gtsc_record_size(n);
 	}
 
-	if (!copy(from, n, to)) {
+	if (!copy_nofault(from, n, to)) {
 		*missing = n;
 		return 0;
 	}
@@ -266,32 +267,33 @@ static size_t send_bytes(struct gtsc_file *file, struct gtsc_source *source,
  * room for it. Return the number of bytes. @missing: 0, or how many bytes of memory have to
  * be made present.
  */
-static size_t send(struct gtsc_file *file, struct gtsc_source *source, struct iov_iter *to,
-		   bool first, u64 until, size_t *missing)
+static size_t copy_records(struct gtsc_open_file *of, struct gtsc_source *source,
+			   struct iov_iter *to, bool first, u64 until, size_t *missing)
 {
 	const struct gtsc_record_header *header = source->data + source->pos;
 
-	lockdep_assert_held(&file->reader->lock);
+	lockdep_assert_held(&of->file->lock);
 
-	if (source->sent || piece_of(file, header).len > iov_iter_count(to))
-		return first || source->sent ? send_part(file, source, header, to, missing) : 0;
-	if (file->headers)
-		return send_run(source, to, until, missing);
+	if (source->sent || bytes_for(of, header).len > iov_iter_count(to))
+		return first || source->sent ? copy_part(of, source, header, to, missing) : 0;
+	if (of->headers)
+		return copy_run(source, to, until, missing);
 
-	return send_bytes(file, source, header, to, until, missing);
+	return copy_bytes(of, source, header, to, until, missing);
 }
 
 /*
- * Up to which time records of the source that was just taken out of @sources can be read: up to
- * the first record of the others or the horizon, but at least up to its own first one, which has
- * the time @first: it is later than both if the clock has gone back.
+ * Up to which time records of a source can be read, which was just taken out of @sources. In a
+ * global channel: up to the first record of the other sources, and not beyond the horizon. The
+ * first record of the source itself can always be read. Its time @first is later than both limits
+ * if the clock has gone back.
  */
-static u64 readable_until(struct gtsc_reader *reader, struct rb_root_cached *sources, u64 first)
+static u64 readable_until(struct gtsc_trace_file *file, struct rb_root_cached *sources, u64 first)
 {
 	struct gtsc_source *next = oldest(sources);
-	u64 until = reader->horizon;
+	u64 until = file->horizon;
 
-	if (!is_global(reader))
+	if (!is_global(file))
 		return GTSC_TIME_MAX;
 	if (next)
 		until = min(next->next_time, until);
@@ -302,42 +304,43 @@ static u64 readable_until(struct gtsc_reader *reader, struct rb_root_cached *sou
 /*
  * Copy records until there is no room for the next one. @first: not even a part of
  * a record has been copied yet. Return the number of bytes.
- * @missing: as in send().
+ * @missing: as in copy_records().
  */
-static size_t read_records(struct gtsc_file *file, struct iov_iter *to, bool first,
+static size_t read_records(struct gtsc_open_file *of, struct iov_iter *to, bool first,
 			   size_t *missing)
 {
-	struct gtsc_reader *reader = file->reader;
+	struct gtsc_trace_file *file = of->file;
 	struct rb_root_cached sources;
 	struct gtsc_source *source;
 	size_t copied = 0, n;
 
 	*missing = 0;
-	find_sources(reader, &sources);
+	find_sources(file, &sources);
 	while (iov_iter_count(to)) {
 		const struct gtsc_record_header *header;
-		bool rewinds = reader->rewinds;
+		bool rewinds = file->rewinds;
 
-		source = next_source(file, &sources, first);
+		source = next_source(of, &sources, first);
 		if (!source)
 			break;
 
 		header = source->data + source->pos;
 		rb_erase_cached(&source->node, &sources);
-		if (header->type == GTSC_LOST && !file->headers) {
+		if (header->type == GTSC_TYPE_LOST && !of->headers) {
 			consume_one(source, header);
 		} else {
-			n = send(file, source, to, first,
-				 readable_until(reader, &sources, header->time), missing);
+			n = copy_records(of, source, to, first,
+					 readable_until(file, &sources, header->time),
+					 missing);
 			if (!n)
 				break;
 			copied += n;
 			first = false;
 			/* The rewind that had to wait for this record has moved all sources */
-			if (rewinds && !reader->rewinds)
+			if (rewinds && !file->rewinds)
 				break;
 		}
-		add_source(reader, &sources, source);
+		add_source(file, &sources, source);
 	}
 
 	return copied;
@@ -345,28 +348,28 @@ static size_t read_records(struct gtsc_file *file, struct iov_iter *to, bool fir
 
 /**
  * gtsc_read - read records
- * @file: the file, as it was opened
+ * @of: the open file
  * @to: where to
  *
  * As many whole records as there is room for. Only if there is no room for the
  * first one, a part of it, and the rest of it the next time. Until then there is
- * nothing to read for others that have opened the file.
+ * nothing to read for other open files of the same records.
  *
  * Context: process context, may sleep.
  *
  * Return: bytes; 0 if there is nothing to read; -EFAULT; -ERESTARTSYS.
  */
-ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to)
+ssize_t gtsc_read(struct gtsc_open_file *of, struct iov_iter *to)
 {
-	struct gtsc_reader *reader = file->reader;
+	struct gtsc_trace_file *file = of->file;
 	size_t copied = 0, missing, n;
 	unsigned int tries = 0;
 
 	for (;;) {
-		if (mutex_lock_interruptible(&reader->lock))
+		if (mutex_lock_interruptible(&file->lock))
 			return copied ?: -ERESTARTSYS;
-		n = read_records(file, to, !copied, &missing);
-		mutex_unlock(&reader->lock);
+		n = read_records(of, to, !copied, &missing);
+		mutex_unlock(&file->lock);
 
 		copied += n;
 		if (!missing)
@@ -385,94 +388,94 @@ ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to)
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_read);
 
-/* A file that has got a part of a record is closed: others get all of that record */
-void gtsc_end_read(struct gtsc_file *file)
+/* @of is closed. If it has got a part of a record, others get all of that record. */
+void gtsc_give_up_part(struct gtsc_open_file *of)
 {
-	struct gtsc_reader *reader = file->reader;
+	struct gtsc_trace_file *file = of->file;
 
-	guard(mutex)(&reader->lock);
+	guard(mutex)(&file->lock);
 
-	if (reader->partial_file != file)
+	if (file->partial_of != of)
 		return;
 
-	reader->partial->sent = 0;
-	gtsc_end_partial(reader);
+	file->partial->sent = 0;
+	gtsc_end_partial(file);
 }
 
 /* Waiting */
 
 /* Have writers wake the reader when @nr sub-buffers are full; false if they are */
-static bool arm_watermark(struct gtsc_source *source, unsigned int nr)
+static bool set_watermark(struct gtsc_source *source, unsigned int nr)
 {
 	return gtsc_wake_when_full(source->buffer, source->taken ? source->mem : -1, nr);
 }
 
 /*
- * Whether @source has something to read, and enough of it for a reader that waits. If it has too
- * little, have writers wake the reader.
+ * Whether @source has something to read, and enough of it for a reader that waits. If it has
+ * something, but less than the watermark, have writers wake the reader.
  */
-static bool ready_or_set_watermark(struct gtsc_reader *reader, struct gtsc_source *source)
+static bool source_ready(struct gtsc_trace_file *file, struct gtsc_source *source)
 {
-	unsigned int watermark = READ_ONCE(reader->ch->watermark);
+	unsigned int watermark = READ_ONCE(file->ch->watermark);
 
-	if (!gtsc_find_next(reader->ch, source))
+	if (!gtsc_find_next(file->ch, source))
 		return false;
-	if (!watermark || !gtsc_running(reader->ch) || source->at)
+	if (!watermark || !gtsc_running(file->ch) || source->at)
 		return true;
 
-	return !arm_watermark(source, watermark);
+	return !set_watermark(source, watermark);
 }
 
-/* The same for all sources of a file */
-static bool readable_or_set_watermark(struct gtsc_file *file)
+/* The same for all sources of a trace file, and the part of a record that @of may have got */
+static bool file_ready(struct gtsc_open_file *of)
 {
-	struct gtsc_reader *reader = file->reader;
+	struct gtsc_trace_file *file = of->file;
 	int cpu;
 
-	lockdep_assert_held(&reader->lock);
+	lockdep_assert_held(&file->lock);
 
-	if (reader->partial)
-		return reader->partial_file == file;
+	if (file->partial)
+		return file->partial_of == of;
 
-	for_each_cpu(cpu, reader->cpus) {
-		if (ready_or_set_watermark(reader, gtsc_source(reader->ch, cpu)))
+	for_each_cpu(cpu, file->cpus) {
+		if (source_ready(file, gtsc_source(file->ch, cpu)))
 			return true;
 	}
 
 	return false;
 }
 
-/* Whether another file than @file has got a part of a record */
-bool gtsc_other_has_part(struct gtsc_file *file)
+/* Whether another open file than @of has got a part of a record */
+bool gtsc_other_has_part(struct gtsc_open_file *of)
 {
-	struct gtsc_reader *reader = file->reader;
+	struct gtsc_trace_file *file = of->file;
 
-	guard(mutex)(&reader->lock);
+	guard(mutex)(&file->lock);
 
-	return reader->partial && reader->partial_file != file;
+	return file->partial && file->partial_of != of;
 }
 
 static void check_wait(void *info)
 {
-	/* See arm_wake() */
+	/* See request_wakes() */
 	smp_mb();
 	gtsc_recheck_watermark(info);
 }
 
-/* Returns whether it was armed already */
-static bool arm(struct gtsc_reader *reader, struct gtsc_source *source)
+/* Have a writer wake the reader. Returns whether the CPU has to be interrupted for that. */
+static bool request_wake(struct gtsc_trace_file *file, struct gtsc_source *source)
 {
-	unsigned int watermark = READ_ONCE(reader->ch->watermark);
+	unsigned int watermark = READ_ONCE(file->ch->watermark);
 	struct gtsc_buffer *b = source->buffer;
 
 	if (READ_ONCE(b->wake))
-		return true;
+		return false;
 	if (watermark)
-		arm_watermark(source, watermark);
+		set_watermark(source, watermark);
 	else
 		WRITE_ONCE(b->wake, true);
 
-	return false;
+	return true;
 }
 
 /*
@@ -482,22 +485,23 @@ static bool arm(struct gtsc_reader *reader, struct gtsc_source *source)
  * A writer commits its record and then looks at @wake; a reader sets @wake and then looks
  * for records. One of them has to see what the other has done. The writer has no barrier
  * between the two, so the reader interrupts its CPU: after that, either the record is
- * there, or its writer sees @wake. Where @wake is set already, an earlier reader has
- * interrupted the CPU, or code on this CPU has set it, and the next commit there sees it.
+ * there, or its writer sees @wake. If @wake is set already, an earlier reader has set it and
+ * interrupted the CPU of the buffer, or code on that CPU has set it: in both cases the next commit
+ * there sees it.
  */
-static void arm_wake(struct gtsc_reader *reader)
+static void request_wakes(struct gtsc_trace_file *file)
 {
-	/* A hotplug operation may wait for the reader's lock: do not wait for the operation */
+	/* A hotplug operation may wait for @file->lock: do not wait for the operation */
 	bool none_moves = cpus_read_trylock();
 	bool all_online = true;
 	int cpu;
 
-	lockdep_assert_held(&reader->lock);
+	lockdep_assert_held(&file->lock);
 
-	for_each_cpu(cpu, reader->cpus) {
-		struct gtsc_source *source = gtsc_source(reader->ch, cpu);
+	for_each_cpu(cpu, file->cpus) {
+		struct gtsc_source *source = gtsc_source(file->ch, cpu);
 
-		if (source->buffer && !arm(reader, source) &&
+		if (source->buffer && request_wake(file, source) &&
 		    smp_call_function_single(cpu, check_wait, source->buffer, true))
 			all_online = false;
 	}
@@ -516,52 +520,54 @@ static void arm_wake(struct gtsc_reader *reader)
 
 /**
  * gtsc_poll - whether a file is readable for poll()
- * @file: the file, as it was opened
+ * @of: the open file
  *
- * If not, the next record that is committed wakes the waitqueue of the reader, which the
+ * If not, the next record that is committed wakes the waitqueue of the trace file, which the
  * caller is in already. With a watermark, that is when as many sub-buffers are full.
  *
  * Context: process context, may sleep.
  *
  * Return: true if there is something to read, and enough of it.
  */
-bool gtsc_poll(struct gtsc_file *file)
+bool gtsc_poll(struct gtsc_open_file *of)
 {
-	struct gtsc_reader *reader = file->reader;
+	struct gtsc_trace_file *file = of->file;
 
-	guard(mutex)(&reader->lock);
+	guard(mutex)(&file->lock);
 
-	if (readable_or_set_watermark(file))
+	if (file_ready(of))
 		return true;
 
-	/* The end of another file's partial record wakes all */
-	if (reader->partial)
+	/* All are woken when another open file has got the rest of its record */
+	if (file->partial)
 		return false;
 
-	arm_wake(reader);
+	/* After the end, nobody writes. Pairs with the release in drop_channel(). */
+	if (!smp_load_acquire(&file->ch->ended))
+		request_wakes(file);
 
-	/* It sets the watermark again that arm_wake() has set, and checked on the CPU */
-	return readable_or_set_watermark(file);
+	/* Look again. This sets the same watermark again, which the CPU has already checked. */
+	return file_ready(of);
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_poll);
 
-static void wake(struct irq_work *work)
+static void wake_work(struct irq_work *work)
 {
-	wake_pollers(container_of(work, struct gtsc_cpu, wake)->reader);
+	wake_pollers(container_of(work, struct gtsc_cpu, wake)->file);
 }
 
 /* A channel */
 
-static void init_reader(struct gtsc_channel *ch, struct gtsc_reader *reader,
+static void init_trace_file(struct gtsc_channel *ch, struct gtsc_trace_file *file,
 			const struct cpumask *cpus)
 {
-	reader->ch = ch;
-	reader->cpus = cpus;
-	mutex_init(&reader->lock);
-	init_waitqueue_head(&reader->wait);
+	file->ch = ch;
+	file->cpus = cpus;
+	mutex_init(&file->lock);
+	init_waitqueue_head(&file->wait);
 }
 
-void gtsc_init_readers(struct gtsc_channel *ch)
+void gtsc_init_trace_files(struct gtsc_channel *ch)
 {
 	unsigned int first = cpumask_first(cpu_possible_mask);
 	bool global = ch->flags & GTSC_GLOBAL;
@@ -570,51 +576,51 @@ void gtsc_init_readers(struct gtsc_channel *ch)
 	for_each_possible_cpu(cpu) {
 		struct gtsc_cpu *c = gtsc_cpu(ch, cpu);
 
-		init_reader(ch, &c->own_reader, global ? ch->cpus : cpumask_of(cpu));
-		c->reader = &gtsc_cpu(ch, global ? first : cpu)->own_reader;
+		init_trace_file(ch, &c->own_file, global ? ch->cpus : cpumask_of(cpu));
+		c->file = &gtsc_cpu(ch, global ? first : cpu)->own_file;
 		c->source.cpu = cpu;
 		INIT_LIST_HEAD(&c->source.held);
-		init_irq_work(&c->wake, wake);
+		init_irq_work(&c->wake, wake_work);
 	}
 }
 
 /* Nobody writes or reads any more */
-void gtsc_free_readers(struct gtsc_channel *ch)
+void gtsc_free_trace_files(struct gtsc_channel *ch)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		irq_work_sync(&gtsc_cpu(ch, cpu)->wake);
-		free_page((unsigned long)gtsc_cpu(ch, cpu)->own_reader.page);
+		free_page((unsigned long)gtsc_cpu(ch, cpu)->own_file.page);
 		gtsc_free_held(gtsc_source(ch, cpu));
 	}
 }
 
-static bool owns_reader(struct gtsc_channel *ch, int cpu)
+static bool owns_file(struct gtsc_channel *ch, int cpu)
 {
-	return gtsc_reader(ch, cpu) == &gtsc_cpu(ch, cpu)->own_reader;
+	return gtsc_trace_file(ch, cpu) == &gtsc_cpu(ch, cpu)->own_file;
 }
 
-/* gtsc_mutex makes it safe to take the locks of all readers */
-void gtsc_lock_readers(struct gtsc_channel *ch)
+/* gtsc_mutex makes it safe to take the locks of all trace files */
+void gtsc_lock_trace_files(struct gtsc_channel *ch)
 {
 	int cpu;
 
 	lockdep_assert_held(&gtsc_mutex);
 
 	for_each_possible_cpu(cpu) {
-		if (owns_reader(ch, cpu))
-			mutex_lock_nest_lock(&gtsc_reader(ch, cpu)->lock, &gtsc_mutex);
+		if (owns_file(ch, cpu))
+			mutex_lock_nest_lock(&gtsc_trace_file(ch, cpu)->lock, &gtsc_mutex);
 	}
 }
 
-void gtsc_unlock_readers(struct gtsc_channel *ch)
+void gtsc_unlock_trace_files(struct gtsc_channel *ch)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (owns_reader(ch, cpu))
-			mutex_unlock(&gtsc_reader(ch, cpu)->lock);
+		if (owns_file(ch, cpu))
+			mutex_unlock(&gtsc_trace_file(ch, cpu)->lock);
 	}
 }
 
@@ -623,8 +629,8 @@ void gtsc_wake_readers(struct gtsc_channel *ch)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (owns_reader(ch, cpu))
-			wake_up_interruptible_all(&gtsc_reader(ch, cpu)->wait);
+		if (owns_file(ch, cpu))
+			wake_up_interruptible_all(&gtsc_trace_file(ch, cpu)->wait);
 	}
 }
 
@@ -638,17 +644,17 @@ void gtsc_rewind(struct gtsc_channel *ch)
 
 	lockdep_assert_held(&gtsc_mutex);
 
-	gtsc_lock_readers(ch);
+	gtsc_lock_trace_files(ch);
 	for_each_possible_cpu(cpu) {
-		struct gtsc_reader *reader = gtsc_reader(ch, cpu);
+		struct gtsc_trace_file *file = gtsc_trace_file(ch, cpu);
 
-		if (!owns_reader(ch, cpu))
+		if (!owns_file(ch, cpu))
 			continue;
-		if (reader->partial)
-			reader->rewinds = true;
+		if (file->partial)
+			file->rewinds = true;
 		else
-			rewind_sources(reader);
+			rewind_sources(file);
 	}
-	gtsc_unlock_readers(ch);
+	gtsc_unlock_trace_files(ch);
 	gtsc_wake_readers(ch);
 }

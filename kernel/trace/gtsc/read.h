@@ -26,11 +26,15 @@ struct gtsc_held {
 	u64			nr;
 };
 
-/* The records of one CPU. The lock of the reader protects all but @cpu and @nr_read. */
+/* The records of one CPU. The lock of its trace file protects all but @cpu and @nr_read. */
 struct gtsc_source {
 	unsigned int		cpu;
 	atomic64_t		nr_read;	/* read without the lock */
 
+	/*
+	 * The entry of @ch->buffers, but NULL for gtsc_no_buffer. Readers use this, writers
+	 * @ch->live.
+	 */
 	struct gtsc_buffer	*buffer;
 
 	/* The sub-buffer that was taken last, and the memory that it has in @buffer */
@@ -58,13 +62,13 @@ struct gtsc_source {
 	u64			nr_rewindable;
 };
 
-struct gtsc_file;
+struct gtsc_open_file;
 
 /*
- * One for each trace file in debugfs, however often it is open: the records of one CPU, or of all
- * of them for a global channel
+ * One for each traceN and its bufferN, however often they are open: the records of one CPU, or
+ * those of all CPUs in a global channel
  */
-struct gtsc_reader {
+struct gtsc_trace_file {
 	struct gtsc_channel	*ch;
 	const struct cpumask	*cpus;
 	/* Protects the sources of @cpus and all below but @wait. Taken inside gtsc_mutex. */
@@ -72,18 +76,18 @@ struct gtsc_reader {
 	wait_queue_head_t	wait;
 	/* Global: all records up to this time have been committed */
 	u64			horizon;
-	/* The file that has got a part of the next record, and of which CPU */
-	const struct gtsc_file	*partial_file;
+	/* The open file that has got a part of the next record, and of which CPU */
+	const struct gtsc_open_file *partial_of;
 	struct gtsc_source	*partial;
-	/* A rewind waits until that file has got the rest */
+	/* A rewind waits until that open file has got the rest */
 	bool			rewinds;
 	/* A page for records without headers on their way to user space */
 	void			*page;
 };
 
-/* One for each time that a trace file is open */
-struct gtsc_file {
-	struct gtsc_reader	*reader;
+/* One for each time that traceN or bufferN is open */
+struct gtsc_open_file {
+	struct gtsc_trace_file	*file;
 	bool			headers;
 };
 
@@ -92,8 +96,10 @@ struct gtsc_cpu {
 	struct gtsc_counts	counts;
 	struct irq_work		wake;
 
-	struct gtsc_reader	*reader;	/* of the file with the records of this CPU */
-	struct gtsc_reader	own_reader;
+	/* With the records of this CPU. In a global channel, that of the first possible CPU. */
+	struct gtsc_trace_file	*file;
+	/* Not used in a global channel, except that of the first possible CPU */
+	struct gtsc_trace_file	own_file;
 	struct gtsc_source	source;
 
 	/* Protected by gtsc_mutex: written to buffers that this CPU had before */
@@ -103,7 +109,7 @@ struct gtsc_cpu {
 
 static inline struct gtsc_cpu *gtsc_cpu(struct gtsc_channel *ch, unsigned int cpu)
 {
-	return per_cpu_ptr(ch->cpu, cpu);
+	return per_cpu_ptr(ch->percpu, cpu);
 }
 
 static inline struct gtsc_source *gtsc_source(struct gtsc_channel *ch, unsigned int cpu)
@@ -111,9 +117,9 @@ static inline struct gtsc_source *gtsc_source(struct gtsc_channel *ch, unsigned 
 	return &gtsc_cpu(ch, cpu)->source;
 }
 
-static inline struct gtsc_reader *gtsc_reader(struct gtsc_channel *ch, unsigned int cpu)
+static inline struct gtsc_trace_file *gtsc_trace_file(struct gtsc_channel *ch, unsigned int cpu)
 {
-	return gtsc_cpu(ch, cpu)->reader;
+	return gtsc_cpu(ch, cpu)->file;
 }
 
 /* One CPU: source.c */
@@ -127,18 +133,18 @@ void gtsc_rewind_source(struct gtsc_source *source);
 void gtsc_free_held(struct gtsc_source *source);
 void gtsc_set_buffer(struct gtsc_source *source, struct gtsc_buffer *buffer);
 
-/* One file: read.c */
-ssize_t gtsc_read(struct gtsc_file *file, struct iov_iter *to);
-void gtsc_end_read(struct gtsc_file *file);
-void gtsc_end_partial(struct gtsc_reader *reader);
-bool gtsc_poll(struct gtsc_file *file);
-bool gtsc_other_has_part(struct gtsc_file *file);
+/* One trace file: read.c */
+ssize_t gtsc_read(struct gtsc_open_file *of, struct iov_iter *to);
+void gtsc_give_up_part(struct gtsc_open_file *of);
+void gtsc_end_partial(struct gtsc_trace_file *file);
+bool gtsc_poll(struct gtsc_open_file *of);
+bool gtsc_other_has_part(struct gtsc_open_file *of);
 
-/* All files of a channel: read.c */
-void gtsc_init_readers(struct gtsc_channel *ch);
-void gtsc_free_readers(struct gtsc_channel *ch);
-void gtsc_lock_readers(struct gtsc_channel *ch);
-void gtsc_unlock_readers(struct gtsc_channel *ch);
+/* All trace files of a channel: read.c */
+void gtsc_init_trace_files(struct gtsc_channel *ch);
+void gtsc_free_trace_files(struct gtsc_channel *ch);
+void gtsc_lock_trace_files(struct gtsc_channel *ch);
+void gtsc_unlock_trace_files(struct gtsc_channel *ch);
 void gtsc_wake_readers(struct gtsc_channel *ch);
 void gtsc_rewind(struct gtsc_channel *ch);
 

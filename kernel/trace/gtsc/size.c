@@ -5,10 +5,11 @@
  *
  * A CPU that is online gets its buffer when the channel is set up; another one, when it comes
  * online. If there is no memory then, it gets it the next time that it comes online, or when the
- * sizes change. A CPU that goes offline keeps its buffer. The
- * buffers of all CPUs are replaced with gtsc_mutex, the hotplug lock and the locks of all
- * readers held, while the channel is not running. They are allocated before these locks are
- * taken, with only the channel's resize mutex held.
+ * sizes change. A CPU that goes offline keeps its buffer.
+ *
+ * A resize allocates new buffers for all CPUs with only @resize held. It then takes gtsc_mutex, the
+ * hotplug lock and the locks of all trace files, and replaces the buffers if the channel is not
+ * running.
  */
 
 #include <linux/cleanup.h>
@@ -47,22 +48,22 @@ int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub)
 struct gtsc_buffer gtsc_no_buffer;
 EXPORT_SYMBOL_IF_KUNIT(gtsc_no_buffer);
 
-/* Without buffers */
-struct gtsc_cpu_buffer __percpu *gtsc_alloc_buffer_table(void)
+/* A table of buffers, in which no CPU has one yet. NULL if there is no memory. */
+struct gtsc_buffer * __percpu *gtsc_table_alloc(void)
 {
-	struct gtsc_cpu_buffer __percpu *buffers = alloc_percpu(struct gtsc_cpu_buffer);
+	struct gtsc_buffer * __percpu *buffers = alloc_percpu(struct gtsc_buffer *);
 	int cpu;
 
 	if (!buffers)
 		return NULL;
 	for_each_possible_cpu(cpu)
-		per_cpu_ptr(buffers, cpu)->buffer = &gtsc_no_buffer;
+		*per_cpu_ptr(buffers, cpu) = &gtsc_no_buffer;
 
 	return buffers;
 }
-EXPORT_SYMBOL_IF_KUNIT(gtsc_alloc_buffer_table);
+EXPORT_SYMBOL_IF_KUNIT(gtsc_table_alloc);
 
-void gtsc_free_buffer_table(struct gtsc_cpu_buffer __percpu *buffers)
+void gtsc_table_free(struct gtsc_buffer * __percpu *buffers)
 {
 	struct gtsc_buffer *b;
 	int cpu;
@@ -70,13 +71,13 @@ void gtsc_free_buffer_table(struct gtsc_cpu_buffer __percpu *buffers)
 	if (!buffers)
 		return;
 	for_each_possible_cpu(cpu) {
-		b = per_cpu_ptr(buffers, cpu)->buffer;
+		b = *per_cpu_ptr(buffers, cpu);
 		if (b != &gtsc_no_buffer)
 			gtsc_buffer_free(b);
 	}
 	free_percpu(buffers);
 }
-EXPORT_SYMBOL_IF_KUNIT(gtsc_free_buffer_table);
+EXPORT_SYMBOL_IF_KUNIT(gtsc_table_free);
 
 static struct gtsc_buffer *alloc_buffer(struct gtsc_channel *ch, unsigned int cpu,
 					unsigned int order, unsigned int nr_sub)
@@ -86,15 +87,15 @@ static struct gtsc_buffer *alloc_buffer(struct gtsc_channel *ch, unsigned int cp
 }
 
 /* Does @buffers lack a buffer for @cpu, which is online or has one in @ch? */
-static bool is_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+static bool is_missing(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
 		       unsigned int cpu)
 {
-	return per_cpu_ptr(buffers, cpu)->buffer == &gtsc_no_buffer &&
+	return *per_cpu_ptr(buffers, cpu) == &gtsc_no_buffer &&
 	       (cpu_online(cpu) || gtsc_buffer(ch, cpu));
 }
 
 static unsigned int count_missing(struct gtsc_channel *ch,
-				  struct gtsc_cpu_buffer __percpu *buffers)
+				  struct gtsc_buffer * __percpu *buffers)
 {
 	unsigned int nr = 0;
 	int cpu;
@@ -113,7 +114,7 @@ static bool is_available(unsigned int nr_cpus, unsigned int order, unsigned int 
 	return pages <= si_mem_available();
 }
 
-static int alloc_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+static int alloc_missing(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
 			 unsigned int order, unsigned int nr_sub)
 {
 	struct gtsc_buffer *b;
@@ -125,7 +126,7 @@ static int alloc_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percp
 		b = alloc_buffer(ch, cpu, order, nr_sub);
 		if (!b)
 			return fatal_signal_pending(current) ? -EINTR : -ENOMEM;
-		per_cpu_ptr(buffers, cpu)->buffer = b;
+		*per_cpu_ptr(buffers, cpu) = b;
 	}
 
 	return 0;
@@ -141,7 +142,7 @@ static int alloc_missing(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percp
  * after an error.
  */
 VISIBLE_IF_KUNIT int gtsc_make_buffers(struct gtsc_channel *ch,
-				       struct gtsc_cpu_buffer __percpu *buffers,
+				       struct gtsc_buffer * __percpu *buffers,
 				       unsigned int order, unsigned int nr_sub)
 {
 	bool is_user = current->mm;
@@ -163,7 +164,7 @@ VISIBLE_IF_KUNIT int gtsc_make_buffers(struct gtsc_channel *ch,
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_make_buffers);
 
-/* Make the buffers of a channel that nobody else knows yet */
+/* Make the buffers of a channel that is being allocated */
 int gtsc_make_online_buffers(struct gtsc_channel *ch)
 {
 	int cpu, ret;
@@ -182,7 +183,15 @@ int gtsc_make_online_buffers(struct gtsc_channel *ch)
 	return 0;
 }
 
-/* Make the buffer of a CPU, if it has none, before it comes online. Hotplug lock held. */
+/**
+ * gtsc_make_cpu_buffer - make the buffer of a CPU, if it has none
+ * @ch: the channel
+ * @cpu: a possible CPU
+ *
+ * Context: process context, may sleep. The hotplug lock is held.
+ *
+ * Return: 0, or -ENOMEM.
+ */
 int gtsc_make_cpu_buffer(struct gtsc_channel *ch, unsigned int cpu)
 {
 	struct gtsc_buffer *b;
@@ -195,11 +204,11 @@ int gtsc_make_cpu_buffer(struct gtsc_channel *ch, unsigned int cpu)
 	if (!b)
 		return -ENOMEM;
 
-	scoped_guard(mutex, &gtsc_reader(ch, cpu)->lock) {
+	scoped_guard(mutex, &gtsc_trace_file(ch, cpu)->lock) {
 		gtsc_set_buffer(gtsc_source(ch, cpu), b);
 		cpumask_set_cpu(cpu, ch->cpus);
 		/* Pairs with the address dependency in gtsc_buffer(), see gtsc_get_stats() */
-		smp_store_release(&per_cpu_ptr(ch->buffers, cpu)->buffer, b);
+		smp_store_release(per_cpu_ptr(ch->buffers, cpu), b);
 	}
 	/* Waiting readers have not set @wake in the new buffer: wake them */
 	gtsc_wake_readers(ch);
@@ -264,18 +273,16 @@ static void discard_unread(struct gtsc_channel *ch, unsigned int cpu)
 }
 
 static void replace_buffer(struct gtsc_channel *ch, unsigned int cpu,
-			   struct gtsc_cpu_buffer __percpu *buffers)
+			   struct gtsc_buffer * __percpu *buffers)
 {
-	struct gtsc_cpu_buffer *new = per_cpu_ptr(buffers, cpu);
-
-	gtsc_end_partial(gtsc_reader(ch, cpu));
+	gtsc_end_partial(gtsc_trace_file(ch, cpu));
 	discard_unread(ch, cpu);
 	gtsc_cpu(ch, cpu)->written = count_written(ch, cpu);
-	swap(*new, *per_cpu_ptr(ch->buffers, cpu));
+	swap(*per_cpu_ptr(buffers, cpu), *per_cpu_ptr(ch->buffers, cpu));
 	gtsc_set_buffer(gtsc_source(ch, cpu), gtsc_buffer(ch, cpu));
 }
 
-static void replace_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+static void replace_buffers(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
 			    unsigned int order, unsigned int nr_sub)
 {
 	int cpu;
@@ -287,11 +294,11 @@ static void replace_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __pe
 	}
 	ch->order = order;
 	ch->nr_sub = nr_sub;
-	ch->watermark = min(ch->watermark, nr_sub - 1);
+	WRITE_ONCE(ch->watermark, min(ch->watermark, nr_sub - 1));
 }
 
 /* Returns -EAGAIN if a CPU has come for which there is no buffer in @buffers */
-static int use_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu *buffers,
+static int use_buffers(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
 		       unsigned int order, unsigned int nr_sub, bool discard)
 {
 	int ret;
@@ -300,18 +307,15 @@ static int use_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu 
 	/* No CPU gets a buffer of the old sizes meanwhile */
 	guard(cpus_read_lock)();
 
-	ret = may_resize(ch, discard);
-	if (ret)
-		return ret;
 	if (count_missing(ch, buffers))
 		return -EAGAIN;
 
-	/* A rewind that waited for the end of a partial record may have been done since */
-	gtsc_lock_readers(ch);
+	/* First the locks: until then, a read may do a rewind that waits: records become unread */
+	gtsc_lock_trace_files(ch);
 	ret = may_resize(ch, discard);
 	if (!ret)
 		replace_buffers(ch, buffers, order, nr_sub);
-	gtsc_unlock_readers(ch);
+	gtsc_unlock_trace_files(ch);
 
 	/* Waiting readers have set @wake only in the old buffers: wake them */
 	gtsc_wake_readers(ch);
@@ -322,7 +326,7 @@ static int use_buffers(struct gtsc_channel *ch, struct gtsc_cpu_buffer __percpu 
 static int change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
 		       bool discard)
 {
-	struct gtsc_cpu_buffer __percpu *buffers;
+	struct gtsc_buffer * __percpu *buffers;
 	unsigned int order;
 	int ret;
 
@@ -337,7 +341,7 @@ static int change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned 
 		return ret;
 
 	order = get_order(sub_size);
-	buffers = gtsc_alloc_buffer_table();
+	buffers = gtsc_table_alloc();
 	if (!buffers)
 		return -ENOMEM;
 	do {
@@ -345,7 +349,7 @@ static int change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned 
 		      use_buffers(ch, buffers, order, nr_sub, discard);
 	} while (ret == -EAGAIN);
 	/* The old ones, or after an error the new ones */
-	gtsc_free_buffer_table(buffers);
+	gtsc_table_free(buffers);
 
 	return ret;
 }

@@ -3,8 +3,8 @@
  * Generic trace setup and control: the records of one CPU, as a reader gets them.
  *
  * Takes sub-buffers out of the buffer of the CPU and returns the records in them one by
- * one. Those of a flight channel that have been read are held for a rewind. Called with
- * the lock of the reader held.
+ * one. Records of a flight channel that have been read are held for a rewind. Called with
+ * the lock of the trace file held.
  */
 
 #include <linux/align.h>
@@ -119,7 +119,7 @@ void gtsc_rewind_source(struct gtsc_source *source)
 
 /* The sub-buffer that was taken */
 
-/* All of it has been read, and its writers have left it */
+/* All of it has been read, and no record is added to it */
 static void retire(struct gtsc_channel *ch, struct gtsc_source *source)
 {
 	source->taken = false;
@@ -128,15 +128,15 @@ static void retire(struct gtsc_channel *ch, struct gtsc_source *source)
 		source->nr_rewindable -= source->nr_here;
 }
 
-/* Put a record in front that tells how many were lost. GTSC_FIRST leaves room for it. */
+/* Put a record in front that tells how many were lost. GTSC_FIRST_UNIT leaves room for it. */
 static void put_lost(struct gtsc_source *source, u64 lost)
 {
 	struct gtsc_lost *record = taken_mem(source)->data;
-	/* Not a filler: that is behind a record */
+	/* Not a filler: a filler comes after a record */
 	const struct gtsc_record_header *first = (void *)(record + 1);
 
 	record->header = (struct gtsc_record_header){
-		.len = sizeof(record->nr), .cpu = source->cpu, .type = GTSC_LOST,
+		.len = sizeof(record->nr), .cpu = source->cpu, .type = GTSC_TYPE_LOST,
 		.time = first->time,
 	};
 	record->nr = lost - source->lost;
@@ -145,7 +145,7 @@ static void put_lost(struct gtsc_source *source, u64 lost)
 }
 
 /* Returns false if there is no other sub-buffer */
-static bool take(struct gtsc_source *source)
+static bool take_next_sub(struct gtsc_source *source)
 {
 	struct gtsc_buffer *b = source->buffer;
 	u64 lost;
@@ -156,7 +156,7 @@ static bool take(struct gtsc_source *source)
 		return false;
 
 	source->taken = true;
-	source->from = GTSC_FIRST * GTSC_UNIT;
+	source->from = GTSC_FIRST_UNIT * GTSC_UNIT;
 	lost += taken_mem(source)->dropped;
 	if ((s64)(lost - source->lost) > 0)
 		put_lost(source, lost);
@@ -165,10 +165,10 @@ static bool take(struct gtsc_source *source)
 	return true;
 }
 
-/* Go on to records behind @end. Returns false if there are none. */
+/* Go on to records after @end. Returns false if there are none. */
 static bool move_on(struct gtsc_channel *ch, struct gtsc_source *source)
 {
-	bool left;
+	bool passed;
 	u64 commit;
 	u32 end;
 
@@ -179,21 +179,21 @@ static bool move_on(struct gtsc_channel *ch, struct gtsc_source *source)
 	}
 
 	if (!source->taken)
-		return take(source);
+		return take_next_sub(source);
 
 	/* Pairs with the release in gtsc_end() */
 	commit = atomic64_read_acquire(&source->buffer->commit);
-	left = !gtsc_is_in(commit, source->mem);
-	end = left ? taken_mem(source)->used : gtsc_offset(commit);
+	passed = !gtsc_is_in(commit, source->mem);
+	end = passed ? taken_mem(source)->used : gtsc_offset(commit);
 	if (end > source->end) {
 		source->end = end;
 		return true;
 	}
-	if (!left)
+	if (!passed)
 		return false;
 	retire(ch, source);
 
-	return take(source);
+	return take_next_sub(source);
 }
 
 static const struct gtsc_record_header *header_at(const struct gtsc_source *source, u32 pos)
@@ -225,9 +225,9 @@ const struct gtsc_record_header *gtsc_find_next(struct gtsc_channel *ch, struct 
 }
 
 /*
- * How many bytes of records there are behind each other from where gtsc_find_next() has
- * found one, up to @max bytes and up to the time @until. @nr: records in them, without
- * those that tell of lost ones.
+ * How many bytes of records follow each other from where gtsc_find_next() has found one, up
+ * to @max bytes and up to the time @until. @nr: the number of these records, not counting
+ * records of the type GTSC_TYPE_LOST.
  */
 size_t gtsc_find_run(const struct gtsc_source *source, size_t max, u64 until, unsigned int *nr)
 {
@@ -245,16 +245,16 @@ size_t gtsc_find_run(const struct gtsc_source *source, size_t max, u64 until, un
 		if (pos + size - source->pos > max)
 			break;
 		pos += size;
-		*nr += header->type == GTSC_RECORD;
+		*nr += header->type == GTSC_TYPE_RECORD;
 	}
 
 	return pos - source->pos;
 }
 
 /*
- * Like gtsc_find_run(), but copy the records, without headers and without those that tell of lost
- * ones, to @to, which has room for @max bytes. Return the bytes copied. @run: the bytes that all of
- * these records have in the sub-buffer.
+ * Like gtsc_find_run(), but copy the records, without headers and without records of the type
+ * GTSC_TYPE_LOST, to @to, which has room for @max bytes. Return the bytes copied. @run: the bytes
+ * that all of these records have in the sub-buffer.
  */
 size_t gtsc_gather(const struct gtsc_source *source, void *to, size_t max, u64 until,
 		   size_t *run, unsigned int *nr)
@@ -268,7 +268,7 @@ size_t gtsc_gather(const struct gtsc_source *source, void *to, size_t max, u64 u
 		header = header_at(source, pos);
 		if (header->time > until)
 			break;
-		if (header->type == GTSC_RECORD) {
+		if (header->type == GTSC_TYPE_RECORD) {
 			if (header->len > max - copied)
 				break;
 			memcpy(to + copied, header + 1, header->len);

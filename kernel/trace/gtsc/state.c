@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic trace setup and control: starting and stopping channels.
+ * Generic trace setup and control: starting and stopping channels, by the provider or through the
+ * file "state".
  *
- * By the provider or through the file "state". All but gtsc_get_state() hold gtsc_mutex, also while
- * they wait for a grace period, and while a provider's switch waits for its tracer's callbacks.
+ * All functions but gtsc_get_state() hold gtsc_mutex, also while they wait for a grace period, and
+ * while a provider's switch waits for its tracer's callbacks. Meanwhile all channels can be read
+ * and written to, but not changed.
  */
 
 #include <linux/cleanup.h>
@@ -27,7 +29,7 @@ enum gtsc_state gtsc_get_state(struct gtsc_channel *ch)
 EXPORT_SYMBOL_IF_KUNIT(gtsc_get_state);
 
 /* Before the channel is started */
-static int arm_probes(struct gtsc_channel *ch)
+static int switch_on(struct gtsc_channel *ch)
 {
 	int ret;
 
@@ -36,24 +38,24 @@ static int arm_probes(struct gtsc_channel *ch)
 	if (!ch->switch_fn)
 		return 0;
 	ret = ch->switch_fn(true, ch->switch_data);
-	ch->armed = !ret;
+	ch->switched_on = !ret;
 
 	return ret;
 }
 
-static void disarm_probes(struct gtsc_channel *ch)
+static void switch_off(struct gtsc_channel *ch)
 {
 	lockdep_assert_held(&gtsc_mutex);
 
-	/* A user may have started the channel before there was a switch */
-	if (ch->armed && ch->switch_fn)
+	/* Not switched on: a user has started the channel before gtsc_set_switch() */
+	if (ch->switched_on && ch->switch_fn)
 		ch->switch_fn(false, ch->switch_data);
-	ch->armed = false;
+	ch->switched_on = false;
 }
 
 static void let_writers_in(struct gtsc_channel *ch)
 {
-	/* Before @live: move_horizon() sees RUNNING if a writer can see @live */
+	/* Store @state first: while a writer can see @live, move_horizon() must see RUNNING */
 	WRITE_ONCE(ch->state, GTSC_RUNNING);
 	/* Pairs with the address dependency in gtsc_reserve_record() */
 	smp_store_release(&ch->live, ch->buffers);
@@ -61,7 +63,7 @@ static void let_writers_in(struct gtsc_channel *ch)
 
 static void begin_stop(struct gtsc_channel *ch)
 {
-	disarm_probes(ch);
+	switch_off(ch);
 	WRITE_ONCE(ch->live, NULL);
 }
 
@@ -73,14 +75,14 @@ static void finish_stop(struct gtsc_channel *ch)
 	gtsc_wake_readers(ch);
 }
 
-/* Stop a channel whose files have been removed, and wait for its writers */
-void gtsc_end_writers(struct gtsc_channel *ch)
+/* Stop a channel that is running, and wait for writers, also if it was stopped before */
+void gtsc_stop_and_wait(struct gtsc_channel *ch)
 {
 	lockdep_assert_held(&gtsc_mutex);
 
 	if (ch->state == GTSC_RUNNING)
 		begin_stop(ch);
-	/* Also if the channel is stopped: writers may look at it until it is freed */
+	/* Also if the channel is stopped: writers may still look at @live */
 	synchronize_rcu();
 	if (ch->state == GTSC_RUNNING)
 		finish_stop(ch);
@@ -110,7 +112,7 @@ int gtsc_set_state(struct gtsc_channel *ch, enum gtsc_state state)
 		return -EINVAL;
 
 	if (state == GTSC_RUNNING) {
-		ret = arm_probes(ch);
+		ret = switch_on(ch);
 		if (!ret)
 			let_writers_in(ch);
 		return ret;
@@ -124,23 +126,23 @@ int gtsc_set_state(struct gtsc_channel *ch, enum gtsc_state state)
 }
 
 /* All channels that are not running, or none */
-static int arm_group(struct gtsc_group *group)
+static int switch_group_on(struct gtsc_group *group)
 {
 	struct gtsc_channel *ch;
 	int ret;
 
 	list_for_each_entry(ch, &group->channels, node) {
-		ret = may_become(ch, GTSC_RUNNING) ? arm_probes(ch) : 0;
+		ret = may_become(ch, GTSC_RUNNING) ? switch_on(ch) : 0;
 		if (ret)
-			goto disarm;
+			goto err;
 	}
 
 	return 0;
 
-disarm:
+err:
 	list_for_each_entry_continue_reverse(ch, &group->channels, node) {
 		if (may_become(ch, GTSC_RUNNING))
-			disarm_probes(ch);
+			switch_off(ch);
 	}
 
 	return ret;
@@ -172,7 +174,7 @@ int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state)
 		return -EINVAL;
 
 	if (state == GTSC_RUNNING) {
-		ret = arm_group(group);
+		ret = switch_group_on(group);
 		if (ret)
 			return ret;
 	}
@@ -233,14 +235,17 @@ EXPORT_SYMBOL_GPL(gtsc_stop);
  * gtsc_set_switch - have the provider told when its channel starts and stops
  * @ch: the channel
  * @fn: called with true before a start, and with false before the next stop, also if the user
- *	starts or stops the channel, or it ends while it is running; NULL: none. If it returns a
- *	negative errno for a start, the channel is not started. If another channel of the group
- *	refuses the start, it is called with false although the channel was not started.
+ *	starts or stops the channel, or it ends while it is running. If it returns a negative errno
+ *	for a start, the channel is not started. If another channel of the group refuses the start,
+ *	it is called with false although the channel was not started.
  * @data: for @fn
  *
  * A provider need not have its probes armed while nothing is recorded. @fn is called in
  * process context and may sleep, but must not call the functions of GTSC that may sleep,
  * or take a lock that is held while they are called.
+ *
+ * Call it once, before the provider starts the channel. If a user has started the channel already,
+ * @fn is not called before the next start.
  *
  * Context: process context, may sleep.
  */

@@ -21,9 +21,14 @@
 /* With preemption disabled, on the CPU that the record was written on */
 noinline void gtsc_wake_reader(struct gtsc_channel *ch, struct gtsc_buffer *b)
 {
-	WRITE_ONCE(b->wake_when_left, false);
+	/*
+	 * Clear them before irq_work_queue(): if a function tracer writes to @ch when that is
+	 * called, it does not queue again, and if a reader sets a flag from now on, the next commit
+	 * wakes it.
+	 */
+	WRITE_ONCE(b->wake_when_passed, false);
 	WRITE_ONCE(b->wake, false);
-	irq_work_queue(&this_cpu_ptr(ch->cpu)->wake);
+	irq_work_queue(&this_cpu_ptr(ch->percpu)->wake);
 }
 EXPORT_SYMBOL_GPL(gtsc_wake_reader);
 /* For modules that use write.h. Not in buffer.c, which gtsc_step_test.c includes. */
@@ -32,7 +37,7 @@ EXPORT_SYMBOL_GPL(gtsc_reserve_next);
 /* Count a record that has been refused before it was given space */
 noinline void gtsc_count_refused(struct gtsc_channel *ch, struct gtsc_buffer *b, size_t len)
 {
-	struct gtsc_counts *counts = &this_cpu_ptr(ch->cpu)->counts;
+	struct gtsc_counts *counts = &this_cpu_ptr(ch->percpu)->counts;
 
 	if (!len)
 		return;
@@ -51,9 +56,12 @@ EXPORT_SYMBOL_GPL(gtsc_count_refused);
  * @len: bytes of the record, at least 1
  *
  * The caller writes all @len bytes to where the return value points, and ends
- * the record with gtsc_commit(), in the same context and before any other that it
- * reserves. It cannot be preempted until then, and must not sleep. If the reservation
- * fails, the record is counted as dropped, unless the channel is not running or @len is 0.
+ * the record with gtsc_commit(), in the same context. Reservations of one context do not nest. The
+ * caller cannot be preempted until then, and must not sleep. If the reservation fails, the record
+ * is counted as dropped, unless the channel is not running or @len is 0.
+ *
+ * gtsc_reserve() and gtsc_commit() call functions that can be traced. The callback of a function
+ * tracer guards itself with ftrace_test_recursion_trylock().
  *
  * Context: any in which RCU is watching: task, softirq, irq, NMI, a kprobe's or
  * function tracer's callback. Takes no lock.
@@ -136,6 +144,7 @@ int gtsc_write(struct gtsc_channel *ch, const void *data, size_t len)
 	struct gtsc_record record;
 	int ret = 0;
 
+	/* As in write_formatted() */
 	preempt_disable_notrace();
 	if (likely(gtsc_reserve_record(ch, &record, len))) {
 		memcpy(record.data, data, len);
@@ -157,7 +166,7 @@ static __printf(2, 0) int write_formatted(struct gtsc_channel *ch, const char *f
 	va_list again;
 	int len, ret;
 
-	/* Until reserve_error() has read the order of the sub-buffers: no resize comes between */
+	/* Until reserve_error() has looked at @ch->order: a resize waits for a grace period */
 	preempt_disable_notrace();
 	va_copy(again, args);
 	if (!gtsc_running(ch)) {

@@ -36,7 +36,7 @@ static __always_inline bool gtsc_fits(const struct gtsc_buffer *b, size_t len)
 static __always_inline bool gtsc_reserve_record(struct gtsc_channel *ch,
 						struct gtsc_record *record, size_t len)
 {
-	struct gtsc_cpu_buffer __percpu *live;
+	struct gtsc_buffer * __percpu *live;
 	struct gtsc_record_header *header;
 	unsigned int units;
 	struct gtsc_buffer *b;
@@ -45,7 +45,7 @@ static __always_inline bool gtsc_reserve_record(struct gtsc_channel *ch,
 	if (unlikely(!live))
 		return false;
 
-	b = this_cpu_ptr(live)->buffer;
+	b = *this_cpu_ptr(live);
 	if (unlikely(!gtsc_fits(b, len))) {
 		gtsc_count_refused(ch, b, len);
 		return false;

@@ -127,7 +127,7 @@ static void put(void)
 	gtsc_begin(buffer);
 	if (gtsc_reserve_space(buffer, gtsc_units(RECORD_SIZE), &header)) {
 		header->len = RECORD_SIZE;
-		header->type = GTSC_RECORD;
+		header->type = GTSC_TYPE_RECORD;
 		number = (u64 *)(header + 1);
 		*number = 0;
 		gtsc_step();
@@ -146,14 +146,14 @@ static void get(void)
 		number = *(const u64 *)(header + 1);
 		expect(header->time >= last_time);
 		last_time = header->time;
-		if (header->type == GTSC_RECORD) {
+		if (header->type == GTSC_TYPE_RECORD) {
 			expect(header->len == RECORD_SIZE);
 			expect(number && number <= written && !seen[number % MAX_RECORDS]);
 			seen[number % MAX_RECORDS] = true;
 			nr_read++;
 		}
 		gtsc_consume(&source, gtsc_record_size(header->len),
-			     header->type == GTSC_RECORD);
+			     header->type == GTSC_TYPE_RECORD);
 	}
 }
 

@@ -138,7 +138,7 @@ static uint8_t *find_run(const struct channel *ch, uint8_t *p, size_t len, struc
 
 		h = (struct gtsc_record_header *)p;
 		bytes = record_size(h->len);
-		if (bytes > len || h->type != GTSC_RECORD)
+		if (bytes > len || h->type != GTSC_TYPE_RECORD)
 			break;
 		if (fixed && h->len != size)
 			h->type = CTF_EVENT_BYTES;
@@ -164,7 +164,7 @@ static void take_lost(struct ctf_stream *s, const struct gtsc_record_header *h)
 {
 	uint64_t nr;
 
-	if (h->type != GTSC_LOST || h->len < sizeof(nr))
+	if (h->type != GTSC_TYPE_LOST || h->len < sizeof(nr))
 		return;
 	memcpy(&nr, h + 1, sizeof(nr));
 	s->discarded += nr;

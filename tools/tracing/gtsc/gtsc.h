@@ -34,8 +34,8 @@
 #define FORMAT_SIZE	1024
 
 /* include/uapi/linux/gtsc.h */
-#define GTSC_RECORD		0
-#define GTSC_LOST		1
+#define GTSC_TYPE_RECORD	0
+#define GTSC_TYPE_LOST		1
 
 struct gtsc_record_header {
 	uint64_t time;

@@ -67,9 +67,9 @@ static void take_record(struct stream *s, const struct gtsc_record_header *h)
 /* Of a trace file: returns false for a record that is not to be printed */
 static bool is_item(struct stream *s, uint16_t type)
 {
-	if (!is_live(s) || type == GTSC_RECORD)
+	if (!is_live(s) || type == GTSC_TYPE_RECORD)
 		return true;
-	if (type != GTSC_LOST || s->item.len < sizeof(s->item.lost))
+	if (type != GTSC_TYPE_LOST || s->item.len < sizeof(s->item.lost))
 		return false;
 	memcpy(&s->item.lost, s->item.data, sizeof(s->item.lost));
 
