@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Damages traces at random, and lets gtsc print and report them, in one process: all of the
- * program but its main.c and what runs other programs. It is built with AddressSanitizer and
- * UndefinedBehaviorSanitizer, which end it with a message.
+ * program but its main.c and the files that run other programs. It is built with
+ * AddressSanitizer and UndefinedBehaviorSanitizer, which end it with a message.
  *
  * usage: fuzz_trace [CASES [SEED]]
  *
@@ -26,18 +26,7 @@
 #define KALLSYMS	"ffffffff81000000 t f0\nffffffff81000100 T f<1>\nffffffff81000200 t f;2\n" \
 			"ffffffff81000300 t f0\nffffffff81000380 W tracer_name\n"
 
-/* Of main.c and command.c, for the other files */
-atomic_bool interrupted, must_end_in_order;
-
-void catch_signals(void)
-{
-}
-
-bool traced_task_ended(void)
-{
-	return false;
-}
-
+/* Of main.c, for report.c */
 int bad_usage(const char *name)
 {
 	return 2;
@@ -409,7 +398,6 @@ static void fuzz_directory(void)
 	if (!below(4))
 		damage(&text);
 	write_file("metadata", &text);
-	write_file(".kallsyms", below(4) ? &kallsyms : &good[0]);
 	for (unsigned int i = 0; i < NR_CHANNELS; i++) {
 		text = good[i];
 		if (!i || !below(3))
@@ -423,14 +411,14 @@ static void fuzz_directory(void)
 static void add_metadata_packet(struct text *text)
 {
 	struct text metadata = any_metadata();
-	uint32_t bits = (CTF_METADATA_PACKET + metadata.len) * 8;
+	uint32_t bits = (sizeof(struct ctf_metadata_packet) + metadata.len) * 8;
 	struct ctf_metadata_packet packet = {
 		.magic = CTF_METADATA_MAGIC, .content_size = bits, .packet_size = bits,
 		.major = 1, .minor = 8,
 	};
 
 	memcpy(packet.uuid, meta.uuid, sizeof(packet.uuid));
-	add_bytes(text, &packet, CTF_METADATA_PACKET);
+	add_bytes(text, &packet, sizeof(packet));
 	add_bytes(text, metadata.data, metadata.len);
 }
 
@@ -563,7 +551,6 @@ static void clean_up(void)
 	char name[16];
 
 	unlinkat(dir, "metadata", 0);
-	unlinkat(dir, ".kallsyms", 0);
 	for (unsigned int i = 0; i < NR_CHANNELS; i++) {
 		snprintf(name, sizeof(name), "stream_%u", i);
 		unlinkat(dir, name, 0);

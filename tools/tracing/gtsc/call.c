@@ -14,8 +14,6 @@
 static void find_layout(struct call_layout *layout, const struct channel *ch)
 {
 	const struct fields *fields = &ch->fields;
-	bool is_return;
-
 	*layout = (struct call_layout){
 		.ch = ch,
 		.ip = field_offset(fields, "ip", 8),
@@ -26,10 +24,8 @@ static void find_layout(struct call_layout *layout, const struct channel *ch)
 		.depth = field_offset(fields, "depth", 4),
 		.comm = field_offset(fields, "comm", COMM_SIZE),
 	};
-	is_return = layout->duration >= 0 && layout->depth >= 0 && layout->pid >= 0;
-	layout->usable = layout->ip >= 0 && (is_return || layout->parent_ip >= 0);
-	if (!is_return)
-		layout->duration = -1;
+	layout->returns = layout->duration >= 0 && layout->depth >= 0 && layout->pid >= 0;
+	layout->usable = layout->ip >= 0 && (layout->returns || layout->parent_ip >= 0);
 }
 
 static bool get_return(const struct call_layout *layout, const struct item *item,
@@ -72,7 +68,7 @@ bool get_call(struct call_layout *layout, const struct item *item, struct call *
 	}
 	if (layout->comm >= 0)
 		memcpy(call->comm, (const char *)item->data + layout->comm, COMM_SIZE);
-	if (layout->duration >= 0)
+	if (layout->returns)
 		return get_return(layout, item, call);
 	call->parent_ip = get_number_at(item, layout->parent_ip, 8);
 

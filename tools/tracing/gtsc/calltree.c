@@ -9,18 +9,24 @@
  * caller, nor has what is pending before it.
  *
  * A caller that runs for a long time, such as the loop of a thread, has any number of callees
- * that are pending. If they are many, neighbours of one depth are joined, which begin when the
- * first one does: they get the same caller, unless functions between them and a caller that
- * is traced are not.
+ * that are pending. If they are very many, those that are next to each other and have the same
+ * depth are joined; the result begins when its first call does. Such calls have the same caller.
+ * The exception: they have different callers that are not traced, below one that is.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "calltree.h"
 
-/* So many of a task stay apart, and the newest half of more */
+/*
+ * Up to this number, pending calls of a task are never joined. Above it, those of the older half
+ * are.
+ */
 #define MAX_APART	(64 * 1024)
-/* A task without calls between so many calls_reset() has ended, or will be taken for a new one */
+/*
+ * gtsc top calls calls_reset() once a second. After so many seconds without a call of a function, a
+ * task is forgotten: it has ended, or is counted as a new one.
+ */
 #define MAX_IDLE	60
 
 struct calls *calls_new(void)
@@ -72,13 +78,13 @@ static uint32_t add_function(struct calls *calls, const struct symbol *symbol, u
 						sizeof(*calls->functions)));
 	}
 	calls->functions[calls->nr_functions] = (struct function){
-		.address = address, .name = make_name(symbol, address),
+		.name = make_name(symbol, address),
 	};
 
 	return calls->nr_functions++;
 }
 
-/* The number of the function at @ip, or that has it: of a caller it is a return address */
+/* The number of the function that has @ip, which may be a return address */
 static uint32_t get_function(struct calls *calls, uint64_t ip)
 {
 	uint32_t number = map_find(&calls->by_ip, ip);
@@ -175,7 +181,7 @@ static void join(struct pending *to, const struct pending *from)
 	frame_adopt(to->frame, from->frame);
 }
 
-/* Neighbours of one depth in the older half */
+/* Joins calls of the older half that are next to each other and have the same depth */
 static void join_old(struct task *task)
 {
 	struct pending *pending = task->pending;
@@ -192,7 +198,10 @@ static void join_old(struct task *task)
 	task->nr_pending -= half - last;
 }
 
-/* For one more; if not many could be joined, there is much more room for others */
+/*
+ * Makes room for one more call. The array is doubled unless joining has freed a quarter of it:
+ * joining at each call would take quadratic time.
+ */
 static void make_room(struct task *task)
 {
 	if (task->nr_pending < task->room)
@@ -233,7 +242,7 @@ static uint64_t adopt_callees(struct task *task, const struct call *call, struct
 	return time;
 }
 
-/* They have no caller */
+/* The pending calls have no caller */
 static void end_pending(struct task *task)
 {
 	for (size_t i = 0; i < task->nr_pending; i++) {
@@ -268,7 +277,10 @@ static void add_return(struct calls *calls, const struct call *call)
 	frame_adopt(task->frame, frame);
 }
 
-/* It tells of one caller, too, which is known to have run, but not how often */
+/*
+ * An entry names its caller. The caller gets a frame without calls of its own, as nothing tells how
+ * often it was called.
+ */
 static void add_entry(struct calls *calls, const struct call *call)
 {
 	uint32_t function = get_function(calls, call->ip);
@@ -323,7 +335,7 @@ void calls_end(struct calls *calls)
 		end_pending(&calls->tasks[i]);
 }
 
-/* Its pending calls are not shown again */
+/* The pending calls of the task are not shown again */
 static void reset_task(struct task *task)
 {
 	task->idle = task->times.calls ? 0 : task->idle + 1;
@@ -367,7 +379,7 @@ void calls_reset(struct calls *calls)
 	calls->nr_tasks = nr;
 }
 
-/* What is done after calls_end(). No record can be added then. */
+/* Functions for calls after calls_end(). No record can be added then. */
 
 static int by_comm(const void *a, const void *b)
 {
@@ -389,7 +401,7 @@ static int all_the_same(const void *a, const void *b)
 	return 0;
 }
 
-/* Neighbours become one task, whose PID is not known */
+/* Tasks next to each other that compare as equal become one task, whose PID is not known */
 static void join_tasks(struct calls *calls, int (*compare)(const void *, const void *))
 {
 	struct task *tasks = calls->tasks;

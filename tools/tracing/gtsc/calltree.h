@@ -18,28 +18,32 @@
 #define MAX_PID		(4 * 1024 * 1024)
 /* A shadow stack of the kernel has 512 words, and a call needs several: its depth is less */
 #define MAX_DEPTH	512
-#define COMM_SIZE	16
 
 /* Call */
 
 struct call {
-	bool		returned;	/* false: an entry, with neither of the next five */
-	bool		has_retval;
-	uint64_t	start, duration;
-	uint64_t	retval;
-	uint32_t	depth;
+	bool		returned;	/* false: the record tells of an entry */
 	uint64_t	ip;
-	uint64_t	parent_ip;	/* of an entry */
 	uint64_t	time;		/* of the record */
 	int		cpu;
 	int32_t		pid;		/* -1: not known */
 	char		comm[COMM_SIZE + 1];
+
+	/* Only of a return */
+	bool		has_retval;
+	uint64_t	retval;
+	uint64_t	start, duration;
+	uint32_t	depth;
+
+	/* Only of an entry */
+	uint64_t	parent_ip;
 };
 
 /* Where the fields of a channel's records are; negative: there is no such field */
 struct call_layout {
 	const struct channel	*ch;
 	bool			usable;
+	bool			returns;	/* the records tell of returns, not of entries */
 	int			ip, parent_ip, duration, retval, pid, depth, comm;
 };
 
@@ -65,7 +69,10 @@ void add_times(struct times *to, const struct times *from);
 
 #define NO_FUNCTION	UINT32_MAX
 
-/* The calls of a function by one path of callers; or callees without a caller: NO_FUNCTION */
+/*
+ * The calls of one function with the same path of callers. If @function is NO_FUNCTION, the frame
+ * stands for no call: its callees are calls without a known caller.
+ */
 struct frame {
 	uint32_t	function;
 	uint32_t	nr, room;	/* of @callees; @room is a power of two, or 0 */
@@ -95,7 +102,6 @@ void walk_skip(struct walk *walk);
 /* Call trees */
 
 struct function {
-	uint64_t	address;
 	const char	*name;		/* can be printed */
 };
 
@@ -115,7 +121,7 @@ struct task {
 	struct frame	*frame;		/* of NO_FUNCTION: the calls without a caller */
 	struct pending	*pending;	/* by the times of their returns */
 	size_t		nr_pending, room;
-	unsigned int	idle;		/* calls_reset() without a call between them */
+	unsigned int	idle;		/* how often calls_reset() found no new call */
 };
 
 struct calls {

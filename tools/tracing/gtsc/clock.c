@@ -12,8 +12,6 @@
 
 #include "gtsc.h"
 
-#define MS	1000000ULL
-
 /* That of the records that are printed */
 static struct wall_clock used;
 static bool told;
@@ -24,7 +22,7 @@ static uint64_t clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &ts);
 
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+	return ts.tv_sec * SECOND + ts.tv_nsec;
 }
 
 /* In the clock of the records */
@@ -77,7 +75,7 @@ static int64_t drift(void)
 	return (uint64_t)used.end_offset - (uint64_t)used.offset;
 }
 
-/* More than 0.1 % and 1 ms is no slew: those of NTP are at most 0.05 % */
+/* More than 1 ms plus 0.1 % of the time is no slew: those of NTP are at most 0.05 % */
 static void tell_drift(void)
 {
 	uint64_t bound = (used.end - used.begin) / 1000 + MS;
@@ -109,7 +107,7 @@ uint64_t wall_time(uint64_t time)
 		return time + used.end_offset;
 
 	ns = (double)drift() / (used.end - used.begin) * (time - used.begin);
-	/* Damaged metadata: a number of 64 bits is less, but for what was rounded */
+	/* Damaged metadata: does not fit into 64 bits */
 	if (ns <= -0x1p63 || ns >= 0x1p63)
 		return time + used.end_offset;
 

@@ -16,7 +16,10 @@
 
 #include "command.h"
 
-/* As the shell has it; only gtsc sees it, which returns 1 then */
+/*
+ * The exit status of a child that cannot run its program, as in a shell. It does not become the
+ * status of gtsc: that is 1.
+ */
 #define CANNOT_RUN	127
 
 static struct {
@@ -65,6 +68,8 @@ int run_modprobe(char **argv, char *said, size_t size)
 		return -1;
 	}
 	pid = fork();
+	if (pid < 0)
+		snprintf(said, size, "%s", strerror(errno));
 	if (!pid) {
 		setpgid(0, 0);
 		dup2(pipes[1], STDERR_FILENO);
@@ -73,17 +78,22 @@ int run_modprobe(char **argv, char *said, size_t size)
 		_exit(CANNOT_RUN);
 	}
 	close(pipes[1]);
+	if (pid < 0) {
+		close(pipes[0]);
+		return -1;
+	}
 	while (have < size - 1) {
 		n = read(pipes[0], said + have, size - 1 - have);
 		if (!n || (n < 0 && errno != EINTR))
 			break;
 		have += n > 0 ? n : 0;
 	}
+	/* If modprobe says more, its writes fail */
 	said[have] = '\0';
 	said[strcspn(said, "\n")] = '\0';
 	close(pipes[0]);
 
-	return pid < 0 ? -1 : wait_for(pid);
+	return wait_for(pid);
 }
 
 static ssize_t read_again(int fd, void *p, size_t size)
@@ -97,15 +107,13 @@ static ssize_t read_again(int fd, void *p, size_t size)
 	return n;
 }
 
-/* In the child. What gtsc ignores and raises, exec() would hand on. */
+/* In the child */
 static void run_command(char **argv, int go, int error)
 {
 	char byte;
 	int number;
 
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
-	restore_file_limit();
+	restore_process();
 	if (read_again(go, &byte, 1) != 1)
 		_exit(CANNOT_RUN);
 	execvp(argv[0], argv);
@@ -115,7 +123,10 @@ static void run_command(char **argv, int go, int error)
 	_exit(CANNOT_RUN);
 }
 
-/* Ends the sleep of whoever waits for the command */
+/*
+ * Ends usleep() and poll() of whoever waits for the command: SA_RESTART does not restart these two,
+ * but it does restart write()
+ */
 static void on_child(int sig)
 {
 }
@@ -129,7 +140,9 @@ static void on_child(int sig)
  */
 int prepare_command(char **argv, pid_t *pid)
 {
-	static const struct sigaction sa = { .sa_handler = on_child };
+	static const struct sigaction sa = {
+		.sa_handler = on_child, .sa_flags = SA_RESTART,
+	};
 	int go[2], error[2];
 
 	if (pipe2(go, O_CLOEXEC))
@@ -159,7 +172,10 @@ int prepare_command(char **argv, pid_t *pid)
 	return 0;
 }
 
-/* Returns 0, also if there is none, or a negative errno after a message */
+/*
+ * Lets the child of prepare_command() run the command, if there is one. Returns 0, or a negative
+ * errno after a message.
+ */
 int start_command(void)
 {
 	int error;
@@ -186,7 +202,7 @@ int start_command(void)
  * If the recording has ended before it, because of its time, a signal or an error, SIGTERM ends the
  * command. A child that has not begun it ends, too.
  *
- * Return: its exit status; 128 and the number of the signal that has ended it; 0 if there is no
+ * Return: its exit status; 128 plus the number of the signal that has ended it; 0 if there is no
  * command, or the SIGTERM has ended it.
  */
 int end_command(void)

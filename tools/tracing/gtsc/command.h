@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * gtsc: programs that it runs, and the task that is traced: the command that gtsc runs, or a
- * process that is there. gtsc.h has traced_task_ended().
+ * process that is there.
  */
 #ifndef GTSC_COMMAND_H
 #define GTSC_COMMAND_H
@@ -16,5 +16,6 @@ int prepare_command(char **argv, pid_t *pid);
 int start_command(void);
 int end_command(void);
 int trace_process(pid_t pid);
+bool traced_task_ended(void);
 
 #endif /* GTSC_COMMAND_H */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc, the control layer: finds channels in debugfs, and reads and writes their
- * files.
+ * gtsc: finds channels in debugfs, and reads and writes their files.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -51,7 +50,10 @@ static int write_file(const char *dir, const char *name, const char *text)
 	return ret;
 }
 
-/* The mode in brackets, none if the kernel is not locked down */
+/*
+ * @mode: gets the word in brackets of a line like "none [integrity] confidentiality". Returns false
+ * if that is none, or if it cannot be read.
+ */
 static bool is_locked_down(char *mode, size_t size)
 {
 	char buf[128], *start, *end;
@@ -68,22 +70,20 @@ static bool is_locked_down(char *mode, size_t size)
 }
 
 /**
- * complain_of - say what went wrong
- * @name: a file or channel
+ * complain_of_channel - say what went wrong with a file of a channel
+ * @name: the file or the channel
  * @error: a negative errno; 0: nothing is said
+ *
+ * A kernel that is locked down refuses root, too.
  *
  * Return: @error.
  */
-int complain_of(const char *name, int error)
+int complain_of_channel(const char *name, int error)
 {
 	char mode[32] = "";
 
-	if (!error)
-		return 0;
-	if (error != -EPERM || geteuid()) {
-		complain("%s: %s", name, strerror(-error));
-		return error;
-	}
+	if (error != -EPERM || geteuid())
+		return complain_of(name, error);
 
 	if (is_locked_down(mode, sizeof(mode)))
 		complain("%s: the kernel is locked down (lockdown=%s)", name, mode);
@@ -118,7 +118,6 @@ static bool is_channel(const char *dir, struct channel *ch)
 	if (!strncmp(dir, DEBUGFS "/", sizeof(DEBUGFS)))
 		dir += sizeof(DEBUGFS);
 	escape(ch->name, sizeof(ch->name), dir);
-	ch->headers = strstr(flags, "header");
 	ch->flight = strstr(flags, "flight");
 	ch->global = strstr(flags, "global");
 	if (read_file(ch->path, "format", ch->format, sizeof(ch->format)))
@@ -135,7 +134,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct channel *)a)->name, ((const struct channel *)b)->name);
 }
 
-/* Returns a channel that is added behind the others, and filled with zeros */
+/* Appends a channel to an array, which may move. Returns the channel, filled with zeros. */
 struct channel *add_channel(struct channel **channels, unsigned int *nr)
 {
 	*channels = must(realloc(*channels, (*nr + 1) * sizeof(**channels)));
@@ -143,8 +142,11 @@ struct channel *add_channel(struct channel **channels, unsigned int *nr)
 	return memset(&(*channels)[(*nr)++], 0, sizeof(**channels));
 }
 
-/* Add the channels in @dir, and @depth levels below it */
-static void look_in(const char *dir, int depth, struct channel **channels, unsigned int *nr)
+/*
+ * Adds the channels in @dir, and @depth levels below it. Returns 0, or a negative errno if @dir
+ * cannot be read; a directory below it that cannot be read is left out.
+ */
+static int look_in(const char *dir, int depth, struct channel **channels, unsigned int *nr)
 {
 	unsigned int first = *nr;
 	char path[MAX_PATH];
@@ -152,12 +154,14 @@ static void look_in(const char *dir, int depth, struct channel **channels, unsig
 	DIR *d;
 
 	if (is_channel(dir, add_channel(channels, nr)))
-		return;
+		return 0;
 	--*nr;
 
-	d = depth ? opendir(dir) : NULL;
+	if (!depth)
+		return 0;
+	d = opendir(dir);
 	if (!d)
-		return;
+		return -errno;
 	while ((entry = readdir(d))) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
@@ -166,38 +170,49 @@ static void look_in(const char *dir, int depth, struct channel **channels, unsig
 	}
 	closedir(d);
 	qsort(*channels + first, *nr - first, sizeof(**channels), by_name);
+
+	return 0;
 }
 
 /**
  * find_channels - add the channels of a trace to others
- * @what: ROOT/TRACE, ROOT/TRACE/CHANNEL or a directory
+ * @what: ROOT/NAME, ROOT/NAME/CHANNEL or a directory
  * @channels: the others; may move
  * @nr: their number
  *
- * Return: how many were added, 0 if there is no such trace.
+ * Return: 0; -ENOENT if there is no such trace; another negative errno if the directory cannot be
+ * read.
  */
-unsigned int find_channels(const char *what, struct channel **channels, unsigned int *nr)
+int find_channels(const char *what, struct channel **channels, unsigned int *nr)
 {
 	unsigned int first = *nr;
 	char path[MAX_PATH];
 	size_t len;
+	int ret;
 
 	if (snprintf(path, sizeof(path), "%s%s", *what == '/' ? "" : DEBUGFS "/", what) >=
 	    (int)sizeof(path))
-		return 0;
+		return -ENOENT;
 	for (len = strlen(path); len > 1 && path[len - 1] == '/'; len--)
 		path[len - 1] = '\0';
 
-	look_in(path, 1, channels, nr);
+	ret = look_in(path, 1, channels, nr);
+	if (ret && ret != -ENOTDIR)
+		return ret;
 
-	return *nr - first;
+	return *nr == first ? -ENOENT : 0;
 }
 
-/* All channels that there are: two or three levels below the root of debugfs */
-void find_all(struct channel **channels, unsigned int *nr)
+/*
+ * Adds all channels that there are: two or three levels below the root of debugfs. Returns 0, or a
+ * negative errno after a message.
+ */
+int find_all(struct channel **channels, unsigned int *nr)
 {
-	look_in(DEBUGFS, 3, channels, nr);
+	return complain_of(DEBUGFS, look_in(DEBUGFS, 3, channels, nr));
 }
+
+/* Functions for files of a channel return 0, or a negative errno */
 
 int get_state(const struct channel *ch, char *state, size_t size)
 {
@@ -272,4 +287,10 @@ int get_stats(const struct channel *ch, struct stats *stats)
 	}
 
 	return 0;
+}
+
+/* Records that were dropped when they were written */
+unsigned long long all_dropped(const struct stats *s)
+{
+	return s->full + s->too_big + s->nested;
 }

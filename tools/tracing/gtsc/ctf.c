@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc: writes a recorded trace: a directory, or one stream to the standard output. The
+ * gtsc: writes a recorded trace: to a directory, or to the standard output in one piece. The
  * records of a packet are those that were read, in one piece and unchanged: their header
  * is the event header. What was lost ends a packet; the count of the next one has it.
  */
@@ -16,11 +16,11 @@
 #include "output.h"
 
 struct ctf {
-	bool		has_dir;	/* else it goes to the standard output */
+	bool		has_dir;	/* false: it goes to the standard output */
 	bool		ctf2;
 	struct output	output;
 	struct metadata	meta;
-	/* Of the streams that were closed */
+	/* Of the stream files that were closed */
 	struct map	addresses;
 	/* Packets of different threads do not mix in the standard output */
 	pthread_mutex_t	lock;
@@ -30,7 +30,9 @@ struct ctf {
 struct run {
 	uint8_t		*start, *end;
 	size_t		content;	/* bytes; less than up to the end by the padding */
-	uint64_t	nr, first, last;
+	uint64_t	nr;
+	/* Times. The clock may go back when the machine resumes: the last may not be the greatest. */
+	uint64_t	least, greatest, last;
 };
 
 /* @done: bytes that were written, also if it fails */
@@ -83,8 +85,8 @@ static int write_packet(struct ctf_stream *s, const struct run *run)
 	};
 	int ret;
 
-	packet->timestamp_begin = run->first;
-	packet->timestamp_end = run->last;
+	packet->timestamp_begin = run->least;
+	packet->timestamp_end = run->greatest;
 	packet->content_size = (sizeof(*packet) + run->content) * 8;
 	packet->packet_size = (sizeof(*packet) + len) * 8;
 	packet->events_discarded = s->discarded;
@@ -106,12 +108,13 @@ static int write_packet(struct ctf_stream *s, const struct run *run)
 }
 
 /*
- * What was lost is in an empty packet of its own, so that a reader sees it between the
- * records around it. One before tells the first count from an unknown one.
+ * An empty packet has the count of what was lost, so that a reader shows the loss between the
+ * records around it. Readers show the difference of two counts: if the first packet of a stream
+ * is such a one, another one with the count 0 comes before it.
  */
 static int write_lost(struct ctf_stream *s, uint64_t time)
 {
-	struct run run = { .first = time, .last = time };
+	struct run run = { .least = time, .greatest = time };
 	uint64_t discarded = s->discarded;
 	int ret = 0;
 
@@ -130,7 +133,7 @@ static uint8_t *find_run(const struct channel *ch, uint8_t *p, size_t len, struc
 	bool fixed = ch->fields.nr;
 	uint32_t size = ch->fields.size;
 	struct gtsc_record_header *h, *last = NULL;
-	uint64_t nr = 0;
+	uint64_t nr = 0, least = UINT64_MAX, greatest = 0;
 
 	run->start = p;
 	while (len >= sizeof(*h)) {
@@ -142,6 +145,10 @@ static uint8_t *find_run(const struct channel *ch, uint8_t *p, size_t len, struc
 			break;
 		if (fixed && h->len != size)
 			h->type = CTF_EVENT_BYTES;
+		if (h->time < least)
+			least = h->time;
+		if (h->time > greatest)
+			greatest = h->time;
 		last = h;
 		p += bytes;
 		len -= bytes;
@@ -151,7 +158,8 @@ static uint8_t *find_run(const struct channel *ch, uint8_t *p, size_t len, struc
 	run->nr = nr;
 	run->end = p;
 	if (last) {
-		run->first = ((struct gtsc_record_header *)run->start)->time;
+		run->least = least;
+		run->greatest = greatest;
 		run->last = last->time;
 		run->content = (uint8_t *)(last + 1) + last->len - run->start;
 	}
@@ -185,9 +193,13 @@ static int write_run(struct ctf_stream *s, const struct run *run)
 	int ret = 0;
 
 	if (s->discarded > s->packet.events_discarded)
-		ret = write_lost(s, run->first);
+		ret = write_lost(s, run->least);
+	if (!ret)
+		ret = write_packet(s, run);
+	if (!ret)
+		s->last_time = run->last;
 
-	return ret ?: write_packet(s, run);
+	return ret;
 }
 
 /**
@@ -222,7 +234,7 @@ ssize_t ctf_write(struct ctf_stream *s, uint8_t *records, size_t len)
 	}
 }
 
-static int make_file(struct ctf_stream *s, unsigned int channel, unsigned int number)
+static int make_file(struct ctf_stream *s, unsigned int index, unsigned int number)
 {
 	char file[NAME_SIZE + 32], name[NAME_SIZE];
 
@@ -232,15 +244,16 @@ static int make_file(struct ctf_stream *s, unsigned int channel, unsigned int nu
 	s->fd = output_create(&s->ctf->output, file);
 	if (s->fd == -EEXIST) {
 		/* a/b_c and a_b/c */
-		snprintf(file, sizeof(file), "%s.%u_%u", name, channel, number);
+		snprintf(file, sizeof(file), "%s.%u_%u", name, index, number);
 		s->fd = output_create(&s->ctf->output, file);
 	}
 
 	return s->fd < 0 ? s->fd : 0;
 }
 
+/* @index: of the channel; @number: of the buffer file. Returns 0, or a negative errno. */
 int ctf_open_stream(struct ctf *ctf, struct ctf_stream *s, const struct channel *ch,
-		    unsigned int channel, unsigned int number, uint64_t start)
+		    unsigned int index, unsigned int number, uint64_t start)
 {
 	memset(s, 0, sizeof(*s));
 	s->ctf = ctf;
@@ -248,12 +261,12 @@ int ctf_open_stream(struct ctf *ctf, struct ctf_stream *s, const struct channel 
 	s->start = start;
 	s->packet.magic = CTF_MAGIC;
 	memcpy(s->packet.uuid, ctf->meta.uuid, sizeof(s->packet.uuid));
-	s->packet.stream_id = channel;
+	s->packet.stream_id = index;
 	s->packet.stream_instance_id = number;
 	s->packet.cpu_id = ch->global ? 0 : number;
 	s->fd = STDOUT_FILENO;
 
-	return ctf->has_dir ? make_file(s, channel, number) : 0;
+	return ctf->has_dir ? make_file(s, index, number) : 0;
 }
 
 /* The end takes the place of the last packet, whose records are lost, too */
@@ -324,7 +337,7 @@ static int write_metadata_packet(const struct metadata *m, bool ctf2)
 	struct ctf_metadata_packet packet = {
 		.magic = CTF_METADATA_MAGIC, .major = ctf2 ? 2 : 1, .minor = ctf2 ? 0 : 8,
 	};
-	struct iovec iov[2] = { { &packet, CTF_METADATA_PACKET } };
+	struct iovec iov[2] = { { &packet, sizeof(packet) } };
 	char *text = NULL;
 	size_t len, done;
 	FILE *f;
@@ -335,10 +348,10 @@ static int write_metadata_packet(const struct metadata *m, bool ctf2)
 		return -errno;
 	ret = write_metadata(f, m, ctf2);
 	fclose(f);
-	if (!ret && len > UINT32_MAX / 8 - CTF_METADATA_PACKET)
+	if (!ret && len > UINT32_MAX / 8 - sizeof(packet))
 		ret = -EFBIG;
 	memcpy(packet.uuid, m->uuid, sizeof(packet.uuid));
-	packet.content_size = (CTF_METADATA_PACKET + len) * 8;
+	packet.content_size = (sizeof(packet) + len) * 8;
 	packet.packet_size = packet.content_size;
 	iov[1] = (struct iovec){ text, len };
 	if (!ret)
@@ -394,7 +407,10 @@ struct ctf *ctf_create(const char *output, struct channel *channels, unsigned in
 	return NULL;
 }
 
-/* An old trace in the directory gives way to this one. Returns an errno after a message. */
+/*
+ * An old trace in the directory gives way to this one. Returns 0, or a negative errno after a
+ * message.
+ */
 int ctf_publish(struct ctf *ctf)
 {
 	return ctf->has_dir ? output_publish(&ctf->output) : 0;
@@ -405,8 +421,8 @@ int ctf_publish(struct ctf *ctf)
  * @ctf: the trace, whose streams are closed
  *
  * These are the names of the functions that occur in the records, and the wall clock. A
- * recording that is killed before has neither. A stream has its metadata at the start, so it
- * never has them.
+ * recording that is killed before has neither. On the standard output the metadata comes first,
+ * so it never has them.
  *
  * Return: 0; a negative errno after a message: the trace has its first metadata.
  */

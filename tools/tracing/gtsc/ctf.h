@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * gtsc: a recorded trace, which is one in the Common Trace Format: metadata, and a file
- * of packets for each trace file. A packet has whole records, as the kernel has given them.
+ * of packets, the stream file, for each buffer file. A packet has whole records, as the kernel has
+ * given them.
  */
 #ifndef GTSC_CTF_H
 #define GTSC_CTF_H
@@ -19,8 +20,8 @@
 struct ctf_packet {
 	uint32_t	magic;
 	uint8_t		uuid[16];
-	uint32_t	stream_id;		/* number of the channel */
-	uint32_t	stream_instance_id;	/* of the trace file */
+	uint32_t	stream_id;		/* index of the channel */
+	uint32_t	stream_instance_id;	/* number of the buffer file */
 	/* 0 if the channel is global; the metadata then takes it for padding */
 	uint32_t	cpu_id;
 	uint64_t	timestamp_begin;
@@ -31,8 +32,7 @@ struct ctf_packet {
 	uint64_t	packet_seq_num;
 };
 
-/* Of metadata within a stream */
-/* It has CTF_METADATA_PACKET bytes: what the compiler adds at the end is not a part of it */
+/* The header of metadata that goes to the standard output */
 struct ctf_metadata_packet {
 	uint32_t	magic;
 	uint8_t		uuid[16];
@@ -41,14 +41,16 @@ struct ctf_metadata_packet {
 	uint32_t	packet_size;
 	uint8_t		compression, encryption, checksum_scheme;
 	uint8_t		major, minor;
-};
+} __attribute__((packed));
 
-#define CTF_METADATA_PACKET	37
-
-/* Event classes of a channel */
+/*
+ * Event classes of a channel. In a packet, the type of each record is one of these two: no packet
+ * has a record of the type GTSC_TYPE_LOST, which is 1 as well.
+ */
 #define CTF_EVENT_RECORD	0	/* as its provider describes it */
 #define CTF_EVENT_BYTES		1	/* one of another length */
 
+/* A stream file, or the packets of one buffer file in the standard output */
 struct ctf_stream {
 	struct ctf		*ctf;
 	const struct channel	*ch;
@@ -56,9 +58,10 @@ struct ctf_stream {
 	struct ctf_packet	packet;		/* the last one, or the first to be */
 	size_t			last_size;	/* bytes of the last packet */
 	uint64_t		last_nr;	/* records in it */
+	uint64_t		last_time;	/* of the record that was written last */
 	uint64_t		discarded;
 	atomic_ullong		records;	/* that were written */
-	uint64_t		unwritten;	/* that were read, and could not be written */
+	uint64_t		unwritten;	/* records that could not be written */
 	/* Of LOST records: all, and of a time after @start */
 	uint64_t		lost, lost_since;
 	uint64_t		start;
@@ -67,7 +70,7 @@ struct ctf_stream {
 struct ctf *ctf_create(const char *output, struct channel *channels, unsigned int nr,
 		       bool ctf2);
 int ctf_open_stream(struct ctf *ctf, struct ctf_stream *s, const struct channel *ch,
-		    unsigned int channel, unsigned int number, uint64_t start);
+		    unsigned int index, unsigned int number, uint64_t start);
 ssize_t ctf_write(struct ctf_stream *s, uint8_t *records, size_t len);
 int ctf_close_stream(struct ctf_stream *s, uint64_t lost);
 int ctf_publish(struct ctf *ctf);
@@ -77,6 +80,7 @@ void ctf_close(struct ctf *ctf);
 /* What the metadata says; the channels are those of the trace */
 struct metadata {
 	uint8_t			uuid[16];
+	bool			same_boot;	/* of the running kernel */
 	struct wall_clock	clock;
 	unsigned int		nr;
 	struct channel		*channels;
@@ -87,6 +91,7 @@ struct metadata {
 };
 
 void make_uuid(uint8_t *uuid);
+bool is_this_boot(const char *id);
 int write_metadata(FILE *out, const struct metadata *m, bool ctf2);
 int parse_metadata(char *text, struct metadata *m);
 bool is_our_metadata(FILE *f);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc, the data layer: merges the records of all channels and CPUs by their time, of a
- * recorded trace, of a stream or of the kernel, and hands them on. It holds a buffer for
- * each of them, not the records.
+ * gtsc: merges the records of all channels and CPUs by their time, of a recorded trace, of one
+ * that comes by a pipe, or of the kernel, and hands them on. It holds a buffer for each source, not
+ * the records.
  */
 #define _GNU_SOURCE
 #include <byteswap.h>
@@ -16,45 +16,44 @@
 #include <unistd.h>
 
 #include "map.h"
-#include "output.h"
-#include "reader.h"
+#include "source.h"
 
-/* What a pipe gives in this time is sorted, but no more than so much of it */
+/* Packets that come from a pipe within this time of each other are sorted together, up to a size */
 #define BATCH_MS	20
 #define BATCH_SIZE	(8 * 1024 * 1024)
 #define POLL_MS		200
 
-static struct stream **streams;
-static unsigned int nr_streams;
-/* A stream's number in @streams, by the numbers of its channel and of its trace file */
+static struct source **sources;
+static unsigned int nr_sources;
+/* A source's number in @sources, by the index of its channel and the number of its buffer file */
 static struct map by_file;
 
 /* Of a trace that was recorded */
 static struct metadata meta;
 
-static struct stream *new_stream(void)
+static struct source *new_source(void)
 {
-	streams = must(realloc(streams, (nr_streams + 1) * sizeof(*streams)));
-	streams[nr_streams] = must(calloc(1, sizeof(struct stream)));
+	sources = must(realloc(sources, (nr_sources + 1) * sizeof(*sources)));
+	sources[nr_sources] = must(calloc(1, sizeof(struct source)));
 
-	return streams[nr_streams++];
+	return sources[nr_sources++];
 }
 
-static uint64_t file_key(unsigned int channel, unsigned int number)
+static uint64_t file_key(unsigned int index, unsigned int number)
 {
-	return (uint64_t)channel << 32 | number;
+	return (uint64_t)index << 32 | number;
 }
 
-/* The heap: the stream with the oldest record is the first one */
+/* The heap: the source with the oldest record is the first one */
 
-static bool is_before(const struct stream *a, const struct stream *b)
+static bool is_before(const struct source *a, const struct source *b)
 {
 	return a->item.time < b->item.time;
 }
 
-static void sift_down(struct stream **heap, unsigned int nr, unsigned int i)
+static void sift_down(struct source **heap, unsigned int nr, unsigned int i)
 {
-	struct stream *s = heap[i];
+	struct source *s = heap[i];
 	unsigned int child;
 
 	for (; (child = 2 * i + 1) < nr; i = child) {
@@ -72,16 +71,16 @@ static bool pause_sink(const struct sink *sink)
 	return !sink->pause || sink->pause(sink->data);
 }
 
-/* All that the streams have now. Returns whether the sink wants more. */
+/* Hands on all records that the sources have now. Returns whether the sink wants more. */
 static bool merge(const struct sink *sink, unsigned long long *taken)
 {
-	struct stream **heap = must(malloc((nr_streams + 1) * sizeof(*heap)));
+	struct source **heap = must(malloc((nr_sources + 1) * sizeof(*heap)));
 	unsigned int nr = 0;
 	bool more = true;
 
-	for (unsigned int i = 0; i < nr_streams; i++) {
-		if (next_item(streams[i]))
-			heap[nr++] = streams[i];
+	for (unsigned int i = 0; i < nr_sources; i++) {
+		if (next_item(sources[i]))
+			heap[nr++] = sources[i];
 	}
 	for (unsigned int i = nr / 2; i-- > 0; )
 		sift_down(heap, nr, i);
@@ -105,14 +104,15 @@ static bool any_damaged(unsigned long long *lost)
 	bool damaged = false;
 
 	*lost = 0;
-	for (unsigned int i = 0; i < nr_streams; i++) {
-		damaged |= streams[i]->damaged;
-		*lost += streams[i]->lost_bytes;
+	for (unsigned int i = 0; i < nr_sources; i++) {
+		damaged |= sources[i]->damaged;
+		*lost += sources[i]->lost_bytes;
 	}
 
 	return damaged;
 }
 
+/* Returns 0, or -EINVAL after a message */
 static int use_metadata(char *text, const char *name)
 {
 	if (parse_metadata(text, &meta)) {
@@ -120,6 +120,7 @@ static int use_metadata(char *text, const char *name)
 		return -EINVAL;
 	}
 	use_wall_clock(&meta.clock);
+	use_running_kernel(meta.same_boot);
 
 	return 0;
 }
@@ -149,7 +150,7 @@ static int read_metadata(int dir, const char *name)
 static int open_files(int dir, const char *name)
 {
 	struct dirent *entry;
-	struct stream *s;
+	struct source *s;
 	int ret = 0;
 	DIR *d;
 
@@ -159,10 +160,10 @@ static int open_files(int dir, const char *name)
 	while (!ret && (entry = readdir(d))) {
 		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "metadata"))
 			continue;
-		s = new_stream();
-		ret = open_packet_file(s, &meta, dir, name, entry->d_name);
+		s = new_source();
+		ret = open_stream_file(s, &meta, dir, name, entry->d_name);
 		if (ret)
-			free(streams[--nr_streams]);
+			free(sources[--nr_sources]);
 		if (ret == -ENODATA)
 			ret = 0;
 		else
@@ -171,15 +172,6 @@ static int open_files(int dir, const char *name)
 	closedir(d);
 
 	return ret;
-}
-
-/* A trace of an older gtsc has its names in a file, not in the metadata */
-static void use_kallsyms(int dir)
-{
-	int fd = open_regular(dir, KALLSYMS_NAME);
-
-	if (fd >= 0)
-		load_kallsyms(must(fdopen(fd, "r")));
 }
 
 /**
@@ -203,7 +195,6 @@ int read_directory(const char *name, const struct sink *sink)
 		close(dir);
 		return ret;
 	}
-	use_kallsyms(dir);
 	ret = open_files(dir, name);
 	if (ret)
 		return ret;
@@ -217,7 +208,7 @@ int read_directory(const char *name, const struct sink *sink)
 	return -EIO;
 }
 
-/* A stream from a pipe */
+/* A trace that comes by a pipe */
 
 /* Returns 0, -ENODATA at the end, or another negative errno */
 static int read_all(void *buf, size_t len)
@@ -246,11 +237,11 @@ static int read_metadata_packet(const uint8_t *start, size_t have)
 	char *text;
 	int ret;
 
-	/* A stream has it once: the channels are in use */
+	/* The metadata comes once: its channels are in use */
 	if (meta.nr)
 		return -EBADMSG;
 	memcpy(&packet, start, have);
-	ret = read_all((uint8_t *)&packet + have, CTF_METADATA_PACKET - have);
+	ret = read_all((uint8_t *)&packet + have, sizeof(packet) - have);
 	if (ret)
 		return ret;
 	content = packet.content_size;
@@ -261,12 +252,12 @@ static int read_metadata_packet(const uint8_t *start, size_t have)
 	}
 	content /= 8;
 	size /= 8;
-	if (content < CTF_METADATA_PACKET || size < content)
+	if (content < sizeof(packet) || size < content)
 		return -EBADMSG;
 
-	text = must(malloc(size - CTF_METADATA_PACKET + 1));
-	ret = read_all(text, size - CTF_METADATA_PACKET);
-	text[content - CTF_METADATA_PACKET] = '\0';
+	text = must(malloc(size - sizeof(packet) + 1));
+	ret = read_all(text, size - sizeof(packet));
+	text[content - sizeof(packet)] = '\0';
 	if (!ret)
 		ret = use_metadata(text, "standard input");
 	free(text);
@@ -274,16 +265,16 @@ static int read_metadata_packet(const uint8_t *start, size_t have)
 	return ret;
 }
 
-static struct stream *stream_of(const struct ctf_packet *packet)
+static struct source *source_of(const struct ctf_packet *packet)
 {
 	uint64_t key = file_key(packet->stream_id, packet->stream_instance_id);
 	uint32_t number = map_find(&by_file, key);
-	struct stream *s;
+	struct source *s;
 
 	if (number != MAP_FREE)
-		return streams[number];
-	map_add(&by_file, key, nr_streams);
-	s = new_stream();
+		return sources[number];
+	map_add(&by_file, key, nr_sources);
+	s = new_source();
 	open_blocks(s, &meta, packet);
 
 	return s;
@@ -314,7 +305,7 @@ static int read_data_packet(const uint8_t *start, size_t have, size_t *size)
 	if (ret)
 		free(block);
 	else
-		add_block(stream_of(&packet), block);
+		add_block(source_of(&packet), block);
 
 	return ret;
 }
@@ -350,7 +341,7 @@ static int read_batch(void)
 }
 
 /**
- * read_stdin - read the stream that comes from the standard input, as it comes
+ * read_stdin - read the trace that comes from the standard input, as it comes
  * @sink: takes the records
  *
  * Return: 0, or a negative errno after a message.
@@ -361,7 +352,7 @@ int read_stdin(const struct sink *sink)
 	bool more;
 	int ret;
 
-	/* Ctrl-C ends what writes the stream, and the stream with it */
+	/* Ctrl-C ends the program that writes the trace, and the trace with it */
 	catch_signals();
 	do {
 		ret = read_batch();
@@ -389,14 +380,14 @@ int read_stdin(const struct sink *sink)
  */
 void forget_trace(void)
 {
-	for (unsigned int i = 0; i < nr_streams; i++) {
-		close_packets(streams[i]);
-		free(streams[i]);
+	for (unsigned int i = 0; i < nr_sources; i++) {
+		close_packets(sources[i]);
+		free(sources[i]);
 	}
-	free(streams);
+	free(sources);
 	map_free(&by_file);
-	streams = NULL;
-	nr_streams = 0;
+	sources = NULL;
+	nr_sources = 0;
 	free(meta.channels);
 	meta = (struct metadata){ };
 }
@@ -405,22 +396,22 @@ void forget_trace(void)
 
 struct place {
 	struct channel	*ch;
-	unsigned int	channel;
+	unsigned int	index;
 };
 
-static int add_stream(unsigned int number, void *data)
+static int add_source(unsigned int number, void *data)
 {
 	const struct place *place = data;
-	uint64_t key = file_key(place->channel, number);
+	uint64_t key = file_key(place->index, number);
 	int ret;
 
 	if (map_find(&by_file, key) != MAP_FREE)
 		return 0;
-	ret = open_trace_file(new_stream(), place->ch, number);
+	ret = open_buffer_file(new_source(), place->ch, number);
 	if (ret)
-		free(streams[--nr_streams]);
+		free(sources[--nr_sources]);
 	else
-		map_add(&by_file, key, nr_streams - 1);
+		map_add(&by_file, key, nr_sources - 1);
 
 	return ret;
 }
@@ -434,14 +425,14 @@ static void use_current_clock(void)
 	use_wall_clock(&clock);
 }
 
-static int add_streams(struct channel *channels, unsigned int nr)
+static int add_sources(struct channel *channels, unsigned int nr)
 {
 	int ret = 0;
 
 	for (unsigned int i = 0; i < nr && !ret; i++) {
 		struct place place = { &channels[i], i };
 
-		ret = for_trace_files(&channels[i], add_stream, &place);
+		ret = for_buffer_files(&channels[i], add_source, &place);
 	}
 
 	return ret;
@@ -452,10 +443,8 @@ static bool merge_now(const struct sink *sink, unsigned long long *taken)
 {
 	uint64_t now = now_ns();
 
-	for (unsigned int i = 0; i < nr_streams; i++) {
-		streams[i]->until = now;
-		streams[i]->last = 0;
-	}
+	for (unsigned int i = 0; i < nr_sources; i++)
+		read_until(sources[i], now);
 
 	return merge(sink, taken);
 }
@@ -463,40 +452,43 @@ static bool merge_now(const struct sink *sink, unsigned long long *taken)
 /* Returns false if all channels have gone, and were read to their ends */
 static bool wait_for_records(void)
 {
-	struct pollfd *pfds = must(calloc(nr_streams + 1, sizeof(*pfds)));
+	struct pollfd *pfds = must(calloc(nr_sources + 1, sizeof(*pfds)));
 	bool any = false;
 
-	for (unsigned int i = 0; i < nr_streams; i++) {
-		pfds[i].fd = streams[i]->gone ? -1 : streams[i]->in.fd;
+	for (unsigned int i = 0; i < nr_sources; i++) {
+		pfds[i].fd = sources[i]->gone ? -1 : sources[i]->in.fd;
 		pfds[i].events = POLLIN;
 	}
-	poll(pfds, nr_streams, POLL_MS);
-	for (unsigned int i = 0; i < nr_streams; i++) {
+	poll(pfds, nr_sources, POLL_MS);
+	for (unsigned int i = 0; i < nr_sources; i++) {
 		if ((pfds[i].revents & (POLLHUP | POLLIN)) == POLLHUP)
-			streams[i]->gone = true;
-		any |= !streams[i]->gone;
+			sources[i]->gone = true;
+		any |= !sources[i]->gone;
 	}
 	free(pfds);
 
 	return any;
 }
 
-/* Returns the error of a file that cannot be opened, if one comes: it goes on without it */
+/*
+ * Returns 0, or the error of a buffer file that has come and cannot be opened: the others are read
+ * on.
+ */
 static int follow(struct channel *channels, unsigned int nr, double seconds,
-		  const struct sink *sink)
+		  bool (*ended)(void), const struct sink *sink)
 {
 	uint64_t start = now_ns(), looked = start, now;
 	unsigned long long taken;
 	int ret = 0;
 
-	while (!interrupted && !traced_task_ended() && wait_for_records()) {
+	while (!interrupted && !(ended && ended()) && wait_for_records()) {
 		now = now_ns();
 		if (seconds && (now - start) / 1e9 >= seconds)
 			break;
 		/* A CPU may have come, and the wall clock have been set */
-		if (now - looked > 1000000000) {
+		if (now - looked > SECOND) {
 			if (!ret)
-				ret = add_streams(channels, nr);
+				ret = add_sources(channels, nr);
 			use_current_clock();
 			looked = now;
 		}
@@ -506,19 +498,22 @@ static int follow(struct channel *channels, unsigned int nr, double seconds,
 		if (!taken)
 			usleep(10000);
 	}
+	/* A CPU may have come since the last look */
+	if (!ret)
+		ret = add_sources(channels, nr);
 	merge_now(sink, &taken);
 
 	return ret;
 }
 
-static int close_streams(int ret)
+static int close_sources(int ret)
 {
 	unsigned long long lost;
 
 	if (!ret && any_damaged(&lost))
 		ret = -EIO;
-	for (unsigned int i = 0; i < nr_streams; i++)
-		input_close(&streams[i]->in);
+	for (unsigned int i = 0; i < nr_sources; i++)
+		input_close(&sources[i]->in);
 
 	return ret;
 }
@@ -534,13 +529,13 @@ static int close_streams(int ret)
 int read_channels(struct channel *channels, unsigned int nr, const struct sink *sink)
 {
 	unsigned long long taken;
-	int ret = add_streams(channels, nr);
+	int ret = add_sources(channels, nr);
 
 	use_current_clock();
 	if (!ret)
 		merge_now(sink, &taken);
 
-	return close_streams(ret);
+	return close_sources(ret);
 }
 
 /**
@@ -548,20 +543,21 @@ int read_channels(struct channel *channels, unsigned int nr, const struct sink *
  * @channels: the channels
  * @nr: their number
  * @seconds: how long; 0: until a signal, or until the channels have gone
+ * @ended: if not NULL: ends it, too, when it returns true
  * @sink: takes the records
  *
  * Return: 0, or a negative errno after a message.
  */
 int follow_channels(struct channel *channels, unsigned int nr, double seconds,
-		    const struct sink *sink)
+		    bool (*ended)(void), const struct sink *sink)
 {
 	unsigned long long taken;
-	int ret = add_streams(channels, nr);
+	int ret = add_sources(channels, nr);
 
 	use_current_clock();
 	catch_signals();
 	if (!ret && merge_now(sink, &taken))
-		ret = follow(channels, nr, seconds, sink);
+		ret = follow(channels, nr, seconds, ended, sink);
 
-	return close_streams(ret);
+	return close_sources(ret);
 }

@@ -28,8 +28,9 @@ struct drawing {
 	FILE			*out;
 	uint64_t		all;		/* nanoseconds of level 0 */
 	double			minimum;	/* pixels of a box that is drawn */
+	bool			counts_only;	/* nothing is drawn: finds @levels and @left_out */
 	unsigned int		height, levels;
-	uint64_t		left_out;	/* with those above them counted as one */
+	uint64_t		left_out;	/* too narrow; without the boxes on them */
 };
 
 struct box {
@@ -217,10 +218,9 @@ static bool place_box(struct drawing *d, struct cursor *cursor, struct box *box)
 	return true;
 }
 
-/* If @d has a height, boxes are drawn; else only counted */
 static void draw_box(struct drawing *d, const struct box *box)
 {
-	if (d->height)
+	if (!d->counts_only)
 		put_box(d, box);
 }
 
@@ -353,11 +353,12 @@ void show_flame(struct calls *calls, const struct flame *flame, FILE *out)
 {
 	struct drawing d = {
 		.calls = calls, .flame = flame, .out = out,
-		.minimum = flame->minimum / 100 * FLAME_WIDTH,
+		.minimum = flame->minimum / 100 * FLAME_WIDTH, .counts_only = true,
 	};
 
 	join_by(calls, flame->by);
 	draw_all(&d);
+	d.counts_only = false;
 	d.height = TOP + d.levels * LEVEL + MARGIN;
 	put_head(&d);
 	put_controls(&d);

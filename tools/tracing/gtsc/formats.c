@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc, the data layer: how records are printed. One function is one format.
+ * gtsc: how records are printed. One function is one format.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void print_date(uint64_t ns, FILE *out)
 {
 	static char text[32];
 	static time_t last = -1;
-	time_t seconds = ns / 1000000000;
+	time_t seconds = ns / SECOND;
 	struct tm tm;
 
 	if (seconds != last) {
@@ -54,7 +54,7 @@ static void print_date(uint64_t ns, FILE *out)
 		strftime(text, sizeof(text), "%F %T", &tm);
 		last = seconds;
 	}
-	fprintf(out, "[%s.%09u]", text, (unsigned int)(ns % 1000000000));
+	fprintf(out, "[%s.%09u]", text, (unsigned int)(ns % SECOND));
 }
 
 static void print_where(const struct item *item, FILE *out)
@@ -62,8 +62,8 @@ static void print_where(const struct item *item, FILE *out)
 	if (print_wall_clock)
 		print_date(wall_time(item->time), out);
 	else
-		fprintf(out, "[%5llu.%09llu]", (unsigned long long)item->time / 1000000000,
-			(unsigned long long)item->time % 1000000000);
+		fprintf(out, "[%5llu.%09llu]", item->time / SECOND,
+			item->time % SECOND);
 	if (item->cpu < 0)
 		fprintf(out, "   - %s: ", item->ch->name);
 	else
@@ -155,25 +155,24 @@ const struct sink print_sink = { .take = print_item, .pause = flush };
 static void print_task(const struct item *item, FILE *out)
 {
 	const struct fields *fields = &item->ch->fields;
-	int pid = field_offset(fields, "pid", 4), comm = field_offset(fields, "comm", 16);
+	int pid = field_offset(fields, "pid", 4), comm = field_offset(fields, "comm", COMM_SIZE);
 	const char *name = (const char *)item->data + comm;
 
 	if (pid < 0 || comm < 0)
 		return;
-	put_escaped(name, strnlen(name, 16), out);
+	put_escaped(name, strnlen(name, COMM_SIZE), out);
 	fprintf(out, "-%d ", (int)get_number_at(item, pid, 4));
 }
 
-/* Also of a channel whose format has been lost: two addresses and nothing else */
 static bool get_addresses(const struct item *item, uint64_t *ip, uint64_t *parent_ip)
 {
 	const struct fields *fields = &item->ch->fields;
 	int at = field_offset(fields, "ip", 8), parent = field_offset(fields, "parent_ip", 8);
 
-	if (item->len != (fields->nr ? fields->size : 16) || (fields->nr && (at < 0 || parent < 0)))
+	if (item->len != fields->size || at < 0 || parent < 0)
 		return false;
-	*ip = get_number_at(item, fields->nr ? at : 0, 8);
-	*parent_ip = get_number_at(item, fields->nr ? parent : 8, 8);
+	*ip = get_number_at(item, at, 8);
+	*parent_ip = get_number_at(item, parent, 8);
 
 	return true;
 }

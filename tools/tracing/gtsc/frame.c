@@ -4,8 +4,9 @@
  * path of callers. The depth of a callee is more than that of its caller, so no tree has
  * more than MAX_DEPTH levels below a frame of NO_FUNCTION.
  *
- * Trees are merged in a time that grows with the number of frames that cease to exist: a
- * frame moves to the larger one of two tables, which has twice as many of them afterwards.
+ * When two frames are merged, callees move from the smaller table to the larger one. So the table
+ * that a frame is in has at least twice as many entries after each move, and a frame moves log2(n)
+ * times at most.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -102,7 +103,9 @@ static void swap_callees(struct frame *a, struct frame *b)
 	b->room = c.room;
 }
 
-/* Two frames of one function at a level: the next callee of @from goes to @to */
+/*
+ * A level of frame_merge(): @from is merged into @to, @next is the next callee of @from to look at
+ */
 struct merge {
 	struct frame	*to, *from;
 	uint32_t	next;
@@ -117,7 +120,10 @@ static struct merge start_merge(struct frame *to, struct frame *from)
 	return (struct merge){ .to = to, .from = from };
 }
 
-/* Moves callees, up to one that has to be merged; returns that, and with what in @known */
+/*
+ * Moves callees of @m->from to @m->to, up to one whose function @m->to has, too. Returns that
+ * callee, and sets @known to the one of @m->to. Returns NULL if all have been moved.
+ */
 static struct frame *move_callees(struct merge *m, struct frame **known)
 {
 	struct frame *callee;
@@ -224,9 +230,11 @@ void frame_free(struct frame *frame)
 	path[0] = frame;
 	for (;;) {
 		frame = path[level];
+		/* @room counts down: it says which callees are left to be freed */
 		if (frame->room) {
 			path[level + 1] = frame->callees[--frame->room];
-			level += !!path[level + 1];
+			if (path[level + 1])
+				level++;
 			continue;
 		}
 		free(frame->callees);

@@ -3,20 +3,27 @@
  * gtsc: the consumer of the kernel's trace channels.
  *
  *	main.c		the command, and those of channels; options.c checks values
+ *	process.c	signals, limits and the standard output of the process
  *	control.c	the files that start, stop and size a channel
- *	input.c		an open trace file: whole records, with headers
- *	buffer.c	records trace files; threads.c has the threads that read them
+ *	input.c		an open buffer file: whole records, with headers
+ *	record.c	records buffer files; threads.c has the threads that read them
  *	ctf.c		the packets of a recorded trace; metadata.c describes them, and
  *			metadata_read.c understands that; names.c finds the functions in them
  *	output.c	the directory of a recorded trace
- *	reader.c	records of trace files, of a recorded trace, of a stream
+ *	source.c	records of a buffer file, of a stream file, or from a pipe
  *	data.c		all of them merged by time, for formats.c to print or for others
- *	calls.c		the tracers of functions; command.c runs the command that they trace
+ *	tracers.c	the tracers of functions; command.c runs the command that they trace
  *	report.c	the command report: report.h has what shows calls, calltree.h what adds
  *			them up; map.c finds numbers by a key
  *
+ * A buffer file, bufferN, is one of the kernel, in the directory of a channel. A stream file is one
+ * of a recorded trace: it has the records of one buffer file.
+ *
  * fields.c knows how the provider of a channel describes its records, symbols.c the names of
  * functions, clock.c the time on the wall, and text.c what a terminal can show.
+ *
+ * Memory that is needed until the end of the program is not freed. forget_trace() and
+ * forget_symbols() are for tools/testing/gtsc/fuzz_trace.c.
  */
 #ifndef GTSC_H
 #define GTSC_H
@@ -30,7 +37,7 @@
 #include <sys/types.h>
 
 #define MAX_PATH	4096
-#define NAME_SIZE	160	/* root/trace/channel, 64 characters each at most */
+#define NAME_SIZE	160	/* ROOT/NAME/CHANNEL, 64 characters each at most */
 #define FORMAT_SIZE	1024
 
 /* include/uapi/linux/gtsc.h */
@@ -44,7 +51,7 @@ struct gtsc_record_header {
 	uint32_t len;
 };
 
-/* No record is longer: what says so is damaged */
+/* No record is longer: a header that says so is damaged */
 #define MAX_RECORD	(64U << 20)
 
 /* The bytes of a record with its header, up to the next one */
@@ -56,6 +63,8 @@ static inline uint64_t record_size(uint32_t len)
 /* Fields */
 
 #define MAX_FIELDS	64
+/* TASK_COMM_LEN of the kernel */
+#define COMM_SIZE	16
 
 struct field {
 	char		name[64];
@@ -64,7 +73,7 @@ struct field {
 	unsigned int	count;		/* of elements; 0: not an array */
 };
 
-/* Neither text nor fields: the provider has not described its records */
+/* If it has neither text nor fields, the provider has not described its records */
 struct fields {
 	bool		text;
 	unsigned int	nr;
@@ -92,7 +101,6 @@ struct channel {
 	char		name[NAME_SIZE];
 	char		format[FORMAT_SIZE];
 	struct fields	fields;
-	bool		headers;
 	bool		flight;
 	bool		global;
 	bool		started;	/* by us */
@@ -102,8 +110,8 @@ struct channel {
 };
 
 struct channel *add_channel(struct channel **channels, unsigned int *nr);
-unsigned int find_channels(const char *what, struct channel **channels, unsigned int *nr);
-void find_all(struct channel **channels, unsigned int *nr);
+int find_channels(const char *what, struct channel **channels, unsigned int *nr);
+int find_all(struct channel **channels, unsigned int *nr);
 int get_state(const struct channel *ch, char *state, size_t size);
 int set_state(const struct channel *ch, const char *state);
 int get_number(const struct channel *ch, const char *file, unsigned long long *number);
@@ -111,13 +119,19 @@ int put_number(const struct channel *ch, const char *file, unsigned long long nu
 int put_size(const struct channel *ch, unsigned long long sub_size, unsigned long long nr_sub,
 	     bool discard);
 int get_stats(const struct channel *ch, struct stats *stats);
-int complain_of(const char *name, int error);
+unsigned long long all_dropped(const struct stats *stats);
+int complain_of_channel(const char *name, int error);
 
-/* Signals end what runs without an end */
+/* Process */
+
+/* Set by a signal: loops that wait for records end */
 extern atomic_bool interrupted;
-/* The program ends in order, however many signals come */
+/* Set while a module has to be removed: a second signal does not end the program at once */
 extern atomic_bool must_end_in_order;
 void catch_signals(void);
+void raise_file_limit(void);
+void restore_process(void);
+int check_output(void);
 
 /* Time */
 
@@ -127,7 +141,9 @@ struct wall_clock {
 	int64_t		offset, end_offset;	/* nanoseconds to add to them */
 };
 
-#define SECOND		1000000000ULL	/* nanoseconds */
+/* Nanoseconds */
+#define SECOND		1000000000ULL
+#define MS		(SECOND / 1000)
 
 uint64_t now_ns(void);
 void begin_wall_clock(struct wall_clock *clock);
@@ -144,17 +160,19 @@ struct input {
 	size_t		used;	/* of what it has; set by the caller */
 };
 
-int for_trace_files(const struct channel *ch,
+int for_buffer_files(const struct channel *ch,
 		    int (*open_one)(unsigned int number, void *data), void *data);
+int open_regular(int dir, const char *name);
 int input_open(struct input *in, const struct channel *ch, unsigned int number);
 ssize_t input_read(struct input *in);
 void input_close(struct input *in);
 
-/* Buffer */
+/* Record */
 
 struct record_options {
-	const char	*output;
-	double		seconds;
+	const char	*output;	/* a directory, or "-" */
+	double		seconds;	/* 0: no limit */
+	bool		(*ended)(void);	/* if not NULL: ends it, too, when it returns true */
 	bool		quiet;
 	bool		ctf2;
 	bool		held;	/* only what the channels hold now; start none */
@@ -178,7 +196,7 @@ struct item {
 /* Who takes records, in the order of time; a function that returns false gets no more */
 struct sink {
 	bool	(*take)(const struct item *item, void *data);
-	/* If not NULL: is called when all that are there now have been taken */
+	/* If not NULL: is called when all records that are there now have been taken */
 	bool	(*pause)(void *data);
 	void	*data;
 };
@@ -188,7 +206,7 @@ int read_stdin(const struct sink *sink);
 void forget_trace(void);
 int read_channels(struct channel *channels, unsigned int nr, const struct sink *sink);
 int follow_channels(struct channel *channels, unsigned int nr, double seconds,
-		    const struct sink *sink);
+		    bool (*ended)(void), const struct sink *sink);
 
 /* Options */
 
@@ -197,7 +215,8 @@ int follow_channels(struct channel *channels, unsigned int nr, double seconds,
 int bad_value(const char *option, const char *value, const char *wanted);
 int parse_seconds(const char *s, double *seconds);
 int parse_pid(const char *s, pid_t *pid);
-int parse_size(const char *s, unsigned long *mib);
+int parse_mib(const char *s, unsigned long *mib);
+int parse_number(const char *s, unsigned long long *number);
 int parse_lines(const char *s, unsigned long *lines);
 int parse_percent(const char *s, double *percent);
 int parse_text(const char *option, const char *s, const char *wanted, const char **text);
@@ -205,13 +224,10 @@ int parse_text(const char *option, const char *s, const char *wanted, const char
 /* Commands */
 
 int bad_usage(const char *name);
-int check_output(FILE *out);
 int cmd_functions(int argc, char **argv);
 int cmd_graph(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_report(int argc, char **argv);
-bool traced_task_ended(void);
-void restore_file_limit(void);
 
 /* Formats */
 
@@ -247,14 +263,14 @@ extern const struct sink print_sink;
 
 struct symbol {
 	uint64_t	start, end;
-	char		*name;		/* without escapes */
+	char		*name;		/* as escape() writes it: can be printed */
 };
 
-void load_kallsyms(FILE *f);
 int load_kallsyms_file(const char *name);
 void load_symbol(uint64_t start, uint64_t end, const char *name);
 void load_symbols_end(void);
 void forget_symbols(void);
+void use_running_kernel(bool use);
 const struct symbol *find_symbol(uint64_t address);
 void print_symbol(uint64_t address, FILE *out);
 void print_function_name(uint64_t address, FILE *out);
@@ -265,6 +281,7 @@ void put_escaped(const void *p, size_t len, FILE *out);
 void escape(char *to, size_t size, const char *from);
 size_t utf8_size(const void *p, size_t len);
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int complain_of(const char *name, int error);
 void *must(void *p);
 char *must_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

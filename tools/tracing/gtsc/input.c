@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc: an open trace file, or buffer file. It gives records with headers, and several at a
- * time; the part of a record at the end stays in the buffer until the rest has come.
+ * gtsc: an open buffer file. It gives records with headers, and several at a time; the part of a
+ * record at the end stays in the buffer until the rest has come.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gtsc.h"
@@ -17,7 +18,34 @@
 #define READ_SIZE	(256 * 1024)
 
 /**
- * for_trace_files - for each trace file of a channel
+ * open_regular - open a regular file to read from
+ * @dir: a file descriptor of its directory
+ * @name: the file; no symbolic link
+ *
+ * Return: a file descriptor, or a negative errno: -ELOOP if it is a symbolic link, -EINVAL if it
+ * is another kind of file.
+ */
+int open_regular(int dir, const char *name)
+{
+	struct stat st;
+	int fd, ret = 0;
+
+	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		ret = -errno;
+	else if (!S_ISREG(st.st_mode))
+		ret = -EINVAL;
+	if (!ret)
+		return fd;
+	close(fd);
+
+	return ret;
+}
+
+/**
+ * for_buffer_files - call a function for each buffer file of a channel
  * @ch: the channel
  * @open_one: is called with the number of the file
  * @data: is handed to it
@@ -25,7 +53,7 @@
  * Return: 0, also if the channel has gone; a negative errno after a message; or what
  * @open_one has returned if that is not 0: then it ends.
  */
-int for_trace_files(const struct channel *ch,
+int for_buffer_files(const struct channel *ch,
 		    int (*open_one)(unsigned int number, void *data), void *data)
 {
 	struct dirent *entry;
@@ -37,7 +65,7 @@ int for_trace_files(const struct channel *ch,
 	d = opendir(ch->path);
 	if (!d)
 		/* It may have gone with its module, after what it held */
-		return errno == ENOENT ? 0 : complain_of(ch->name, -errno);
+		return errno == ENOENT ? 0 : complain_of_channel(ch->name, -errno);
 	while (!ret && (entry = readdir(d))) {
 		if (sscanf(entry->d_name, "buffer%u%c", &number, &end) == 1)
 			ret = open_one(number, data);
@@ -56,7 +84,7 @@ int input_open(struct input *in, const struct channel *ch, unsigned int number)
 	snprintf(path, sizeof(path), "%s/buffer%u", ch->path, number);
 	in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (in->fd < 0)
-		return complain_of(path, -errno);
+		return complain_of_channel(path, -errno);
 
 	in->room = READ_SIZE;
 
@@ -94,7 +122,7 @@ static int make_room(struct input *in)
 
 /**
  * input_read - read once
- * @in: the trace file; of what it has, @in->used bytes are dropped
+ * @in: the buffer file; of what it has, @in->used bytes are dropped
  *
  * Return: the number of bytes that were read, 0 if there is nothing now, or a negative
  * errno.

@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,107 +13,73 @@
 
 static struct channel *channels;
 
-atomic_bool interrupted, must_end_in_order;
-
-/* The second signal ends the program at once, the first one in order */
-static void on_signal(int sig)
-{
-	interrupted = 1;
-	if (!must_end_in_order)
-		signal(sig, SIG_DFL);
-}
-
-/* A write that cannot be done fails; it does not end the program */
-void catch_signals(void)
-{
-	static const struct sigaction sa = { .sa_handler = on_signal };
-	struct sigaction hangup;
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGQUIT, &sa, NULL);
-	/* Not under nohup */
-	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-}
-
-static struct rlimit old_file_limit;
-
-/* Each channel has files for each CPU */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &old_file_limit))
-		return;
-	limit.rlim_cur = old_file_limit.rlim_max;
-	limit.rlim_max = old_file_limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/* For a command that gtsc runs */
-void restore_file_limit(void)
-{
-	if (old_file_limit.rlim_max)
-		setrlimit(RLIMIT_NOFILE, &old_file_limit);
-}
-
-/* The channels of all that the arguments name */
+/* Finds the channels of all traces in @argv. Returns their number, or a negative errno. */
 static int find(char **argv)
 {
 	unsigned int nr = 0;
+	int ret;
 
 	for (; *argv; argv++) {
-		if (!find_channels(*argv, &channels, &nr)) {
+		ret = find_channels(*argv, &channels, &nr);
+		if (ret == -ENOENT)
 			complain("%s: no such trace", *argv);
-			return -ENOENT;
-		}
+		else
+			complain_of(*argv, ret);
+		if (ret)
+			return ret;
 	}
 
 	return nr;
 }
 
+static void list_channel(const struct channel *ch)
+{
+	char state[32], unread[24] = "?", dropped[24] = "?";
+	unsigned long long sub_size, nr_sub;
+	struct stats stats;
+
+	/* A kernel that is locked down may refuse to have the files read */
+	if (get_state(ch, state, sizeof(state)))
+		snprintf(state, sizeof(state), "?");
+	if (get_number(ch, "sub_size", &sub_size))
+		sub_size = 0;
+	if (get_number(ch, "nr_sub", &nr_sub))
+		nr_sub = 0;
+	if (!get_stats(ch, &stats)) {
+		snprintf(unread, sizeof(unread), "%llu", stats.unread);
+		snprintf(dropped, sizeof(dropped), "%llu", all_dropped(&stats));
+	}
+	printf("%-40s %-8s %10llu %6llu %12s %12s%s\n", ch->name, state, sub_size, nr_sub,
+	       unread, dropped, ch->flight ? " flight" : "");
+}
+
 static int cmd_list(int argc, char **argv)
 {
-	unsigned long long sub_size, nr_sub;
 	unsigned int nr = 0;
-	struct stats stats;
-	char state[32];
 
 	if (argc > 1)
 		return bad_usage(argv[0]);
-	find_all(&channels, &nr);
+	if (find_all(&channels, &nr))
+		return 1;
 
 	printf("%-40s %-8s %10s %6s %12s %12s\n", "channel", "state", "sub_size", "nr_sub",
 	       "unread", "dropped");
-	for (unsigned int i = 0; i < nr; i++) {
-		/* A kernel that is locked down does not tell it */
-		if (get_state(&channels[i], state, sizeof(state)))
-			snprintf(state, sizeof(state), "?");
-		if (get_number(&channels[i], "sub_size", &sub_size))
-			sub_size = 0;
-		if (get_number(&channels[i], "nr_sub", &nr_sub))
-			nr_sub = 0;
-		if (get_stats(&channels[i], &stats))
-			continue;
-		printf("%-40s %-8s %10llu %6llu %12llu %12llu%s\n",
-		       channels[i].name, state, sub_size, nr_sub, stats.unread,
-		       stats.full + stats.too_big + stats.nested,
-		       channels[i].flight ? " flight" : "");
-	}
+	for (unsigned int i = 0; i < nr; i++)
+		list_channel(&channels[i]);
 
 	return 0;
 }
 
-/* A size can be changed while the channel is not running, and nothing is unread or matters */
+/*
+ * The size of a channel cannot be changed while it is running, nor while it has unread records,
+ * unless they are discarded. The kernel has one error for both: say which it was.
+ */
 static int complain_of_size(const struct channel *ch, int ret)
 {
 	char state[32];
 
 	if (ret != -EBUSY || get_state(ch, state, sizeof(state)))
-		return complain_of(ch->name, ret);
+		return complain_of_channel(ch->name, ret);
 
 	if (!strcmp(state, "running"))
 		complain("%s: is running: stop it first, with gtsc stop %s", ch->name, ch->name);
@@ -125,11 +90,20 @@ static int complain_of_size(const struct channel *ch, int ret)
 	return ret;
 }
 
+static int complain_of_state(const struct channel *ch, const char *now, int ret)
+{
+	if (ret != -EINVAL || strcmp(now, "setup"))
+		return complain_of_channel(ch->name, ret);
+	complain("%s: was never started", ch->name);
+
+	return ret;
+}
+
 /* Channels that are in that state already are skipped */
 static int change_state(char **argv, const char *state)
 {
 	int nr = find(argv + 1), ret = 0;
-	char now[32];
+	char now[32] = "";
 
 	if (nr <= 0)
 		return nr ? 1 : bad_usage(argv[0]);
@@ -139,30 +113,41 @@ static int change_state(char **argv, const char *state)
 
 		if (!error && strcmp(now, state))
 			error = set_state(&channels[i], state);
-		ret |= complain_of(channels[i].name, error);
+		ret |= complain_of_state(&channels[i], now, error);
 	}
 
 	return !!ret;
 }
 
-static int cmd_start(int argc, char **argv) { return change_state(argv, "running"); }
-static int cmd_stop(int argc, char **argv) { return change_state(argv, "stopped"); }
+static int cmd_start(int argc, char **argv)
+{
+	return change_state(argv, "running");
+}
+
+static int cmd_stop(int argc, char **argv)
+{
+	return change_state(argv, "stopped");
+}
 
 static int cmd_rewind(int argc, char **argv)
 {
 	int nr = find(argv + 1), ret = 0;
+	bool any = false;
 
 	if (nr <= 0)
 		return nr ? 1 : bad_usage(argv[0]);
 
 	for (int i = 0; i < nr; i++) {
-		if (channels[i].flight)
-			ret |= complain_of(channels[i].name, put_number(&channels[i], "rewind", 1));
-		else if (nr == 1)
-			ret |= complain_of(channels[i].name, -EINVAL);
+		if (!channels[i].flight)
+			continue;
+		any = true;
+		ret |= complain_of_channel(channels[i].name,
+					   put_number(&channels[i], "rewind", 1));
 	}
+	for (int i = 0; i < nr && !any; i++)
+		complain("%s: is no flight recorder", channels[i].name);
 
-	return !!ret;
+	return ret || !any;
 }
 
 static void show_stats(const struct channel *ch, const struct stats *s)
@@ -170,7 +155,7 @@ static void show_stats(const struct channel *ch, const struct stats *s)
 	printf("%s: written %llu read %llu unread %llu overwritten %llu ", ch->name,
 	       s->written, s->read, s->unread, s->overwritten);
 	printf("dropped %llu (full %llu, too big %llu, nested %llu)\n",
-	       s->full + s->too_big + s->nested, s->full, s->too_big, s->nested);
+	       all_dropped(s), s->full, s->too_big, s->nested);
 }
 
 static int cmd_stat(int argc, char **argv)
@@ -184,22 +169,12 @@ static int cmd_stat(int argc, char **argv)
 	for (int i = 0; i < nr; i++) {
 		int error = get_stats(&channels[i], &s);
 
-		ret |= complain_of(channels[i].name, error);
+		ret |= complain_of_channel(channels[i].name, error);
 		if (!error)
 			show_stats(&channels[i], &s);
 	}
 
 	return !!ret;
-}
-
-static int parse_number(const char *s, unsigned long long *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(s, &end, 0);
-
-	return errno || end == s || *end || *s == '-' ? bad_value("size", s, "a number") : 0;
 }
 
 static int cmd_size(int argc, char **argv)
@@ -277,20 +252,6 @@ static bool is_recorded(const char *name)
 	return !access(path, F_OK);
 }
 
-/* A pipe that nobody reads any more has got what it wanted */
-int check_output(FILE *out)
-{
-	struct stat st;
-
-	if (!fflush(out) && !ferror(out))
-		return 0;
-	if (!fstat(fileno(out), &st) && S_ISFIFO(st.st_mode))
-		return 0;
-	complain("standard output: not all could be written");
-
-	return 1;
-}
-
 static int print_what(char **argv, bool follow)
 {
 	bool is_stdin = !strcmp(argv[0], "-");
@@ -298,8 +259,12 @@ static int print_what(char **argv, bool follow)
 	int nr;
 
 	if (is_stdin || is_recorded(argv[0])) {
-		if (argv[1] || follow) {
-			complain("%s", argv[1] ? "one at a time" : "--follow is for a TRACE");
+		if (argv[1]) {
+			complain("a recorded trace is printed alone: name one DIR, or -");
+			return 2;
+		}
+		if (follow) {
+			complain("--follow is for a TRACE");
 			return 2;
 		}
 		return !!(is_stdin ? read_stdin(&print_sink) :
@@ -314,7 +279,7 @@ static int print_what(char **argv, bool follow)
 	if (nr <= 0)
 		return 1;
 
-	return !!(follow ? follow_channels(channels, nr, 0, &print_sink) :
+	return !!(follow ? follow_channels(channels, nr, 0, NULL, &print_sink) :
 			   read_channels(channels, nr, &print_sink));
 }
 
@@ -464,9 +429,9 @@ int main(int argc, char **argv)
 		show_all_usage(stderr);
 		return 2;
 	}
-	if (is_help(argv[1]) || !strcmp(argv[1], "help")) {
+	if (is_help(argv[1])) {
 		show_all_usage(stdout);
-		return check_output(stdout);
+		return check_output();
 	}
 	command = find_command(argv[1]);
 	if (!command) {
@@ -475,9 +440,9 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2 && is_help(argv[2])) {
 		show_usage(command, stdout);
-		return check_output(stdout);
+		return check_output();
 	}
 	raise_file_limit();
 
-	return command->run(argc - 1, argv + 1) ?: check_output(stdout);
+	return command->run(argc - 1, argv + 1) ?: check_output();
 }

@@ -6,15 +6,18 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "ctf.h"
 
-#define NS	1000000000LL
+/* A UUID as text, with a line feed */
+#define BOOT_ID_SIZE	(CTF_UUID_TEXT + 1)
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define ORDER_1	"be"
@@ -36,6 +39,28 @@ void make_uuid(uint8_t *uuid)
 	}
 	uuid[6] = (uuid[6] & 0x0f) | 0x40;
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;
+}
+
+/* Fills in BOOT_ID_SIZE bytes; an empty string if the boot of the running kernel has no ID */
+static void get_boot_id(char *id)
+{
+	int fd = open_regular(AT_FDCWD, "/proc/sys/kernel/random/boot_id");
+	ssize_t n;
+
+	n = fd < 0 ? 0 : read(fd, id, BOOT_ID_SIZE - 1);
+	id[n < 0 ? 0 : n] = '\0';
+	id[strcspn(id, "\n")] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+bool is_this_boot(const char *id)
+{
+	char this[BOOT_ID_SIZE];
+
+	get_boot_id(this);
+
+	return *this && !strcmp(id, this);
 }
 
 static void format_uuid(const uint8_t *uuid, char *text)
@@ -104,7 +129,7 @@ static void env_clock(struct env *env, const struct wall_clock *clock)
 static void put_env(FILE *out, const struct metadata *m, bool json)
 {
 	struct env env = { .out = out, .json = json, .first = true };
-	char uuid[CTF_UUID_TEXT], name[32];
+	char uuid[CTF_UUID_TEXT], boot_id[BOOT_ID_SIZE], name[32];
 	struct utsname uts = { 0 };
 
 	uname(&uts);
@@ -113,6 +138,8 @@ static void put_env(FILE *out, const struct metadata *m, bool json)
 	env_string(&env, "sysname", uts.sysname);
 	env_string(&env, "kernel_release", uts.release);
 	env_string(&env, "kernel_version", uts.version);
+	get_boot_id(boot_id);
+	env_string(&env, "boot_id", boot_id);
 	env_string(&env, "architecture", uts.machine);
 	env_string(&env, "tracer_name", "gtsc");
 	env_number(&env, "tracer_major", 1);
@@ -129,13 +156,18 @@ static void put_env(FILE *out, const struct metadata *m, bool json)
 	}
 }
 
-/* The clock's value is monotonic; both parts of its offset are needed, and not negative */
+/*
+ * A clock of CTF has its offset in seconds and nanoseconds. The nanoseconds are not negative,
+ * the seconds can be.
+ */
 static void split_offset(int64_t offset, long long *seconds, long long *rest)
 {
-	*seconds = offset / NS;
-	*rest = offset % NS;
+	const int64_t second = SECOND;
+
+	*seconds = offset / second;
+	*rest = offset % second;
 	if (*rest < 0) {
-		*rest += NS;
+		*rest += second;
 		--*seconds;
 	}
 }
@@ -158,7 +190,10 @@ static bool any_symbols(const struct metadata *m)
 	return false;
 }
 
-/* The last address in the range of a function, or the largest number if it would be less */
+/*
+ * The last address in the range of a function. If the range crosses the sign, it ends with the
+ * largest number.
+ */
 static int64_t last_address(const struct symbol *symbol)
 {
 	int64_t start = symbol->start, last = symbol->end - 1;
@@ -223,7 +258,7 @@ static void tsdl_field(FILE *out, const struct field *f)
 	fputs(";\n", out);
 }
 
-static void tsdl_event(FILE *out, const struct channel *ch, unsigned int channel,
+static void tsdl_event(FILE *out, const struct channel *ch, unsigned int index,
 		       unsigned int id)
 {
 	const struct fields *fields = &ch->fields;
@@ -232,7 +267,7 @@ static void tsdl_event(FILE *out, const struct channel *ch, unsigned int channel
 	snprintf(name, sizeof(name), "%s%s", ch->name, id == CTF_EVENT_BYTES ? ":bytes" : "");
 	fputs("event {\n\tname = ", out);
 	put_string(out, name);
-	fprintf(out, ";\n\tid = %u;\n\tstream_id = %u;\n\tfields := struct {\n", id, channel);
+	fprintf(out, ";\n\tid = %u;\n\tstream_id = %u;\n\tfields := struct {\n", id, index);
 	if (fields->text)
 		fputs("\t\ttext8 _text[stream.event.context.len];\n", out);
 	else if (!fields->nr || id == CTF_EVENT_BYTES)
@@ -261,9 +296,9 @@ static void tsdl_packet_context(FILE *out, bool global)
 	fputs(global ? "\t} align(64);\n" : "\t};\n", out);
 }
 
-static void tsdl_channel(FILE *out, const struct channel *ch, unsigned int channel)
+static void tsdl_channel(FILE *out, const struct channel *ch, unsigned int index)
 {
-	fprintf(out, "stream {\n\tid = %u;\n", channel);
+	fprintf(out, "stream {\n\tid = %u;\n", index);
 	tsdl_packet_context(out, ch->global);
 	fputs("\tevent.header := struct {\n"
 	      "\t\tclock64 timestamp;\n"
@@ -274,9 +309,9 @@ static void tsdl_channel(FILE *out, const struct channel *ch, unsigned int chann
 	      "\t\tu32 len;\n"
 	      "\t};\n"
 	      "};\n\n", out);
-	tsdl_event(out, ch, channel, CTF_EVENT_RECORD);
+	tsdl_event(out, ch, index, CTF_EVENT_RECORD);
 	if (ch->fields.nr)
-		tsdl_event(out, ch, channel, CTF_EVENT_BYTES);
+		tsdl_event(out, ch, index, CTF_EVENT_BYTES);
 }
 
 static void write_tsdl(FILE *out, const struct metadata *m)
@@ -406,7 +441,7 @@ static void json_field(FILE *out, bool first, const struct field *f)
 	fputs(f->count ? "}}" : "}", out);
 }
 
-static void json_event(FILE *out, const struct channel *ch, unsigned int channel,
+static void json_event(FILE *out, const struct channel *ch, unsigned int index,
 		       unsigned int id)
 {
 	const struct fields *fields = &ch->fields;
@@ -414,7 +449,7 @@ static void json_event(FILE *out, const struct channel *ch, unsigned int channel
 
 	snprintf(name, sizeof(name), "%s%s", ch->name, id == CTF_EVENT_BYTES ? ":bytes" : "");
 	fprintf(out, FRAGMENT "{\"type\": \"event-record-class\", \"id\": %u, ", id);
-	fprintf(out, "\"data-stream-class-id\": %u,\n \"name\": ", channel);
+	fprintf(out, "\"data-stream-class-id\": %u,\n \"name\": ", index);
 	put_string(out, name);
 	fputs(",\n \"payload-field-class\": {\"type\": \"structure\", \"member-classes\": [", out);
 	if (fields->text || !fields->nr || id == CTF_EVENT_BYTES) {
@@ -429,10 +464,10 @@ static void json_event(FILE *out, const struct channel *ch, unsigned int channel
 	fputs("\n  ]}}\n", out);
 }
 
-static void json_channel(FILE *out, const struct channel *ch, unsigned int channel)
+static void json_channel(FILE *out, const struct channel *ch, unsigned int index)
 {
 	fprintf(out, FRAGMENT "{\"type\": \"data-stream-class\", \"id\": %u,\n \"name\": ",
-		channel);
+		index);
 	put_string(out, ch->name);
 	fputs(",\n \"default-clock-class-id\": \"monotonic_raw\",\n"
 	      " \"packet-context-field-class\": {\"type\": \"structure\", ", out);
@@ -458,9 +493,9 @@ static void json_channel(FILE *out, const struct channel *ch, unsigned int chann
 	json_number(out, true, "cpu", 16, NULL);
 	json_number(out, false, "len", 32, NULL);
 	fputs("\n  ]}}\n", out);
-	json_event(out, ch, channel, CTF_EVENT_RECORD);
+	json_event(out, ch, index, CTF_EVENT_RECORD);
 	if (ch->fields.nr)
-		json_event(out, ch, channel, CTF_EVENT_BYTES);
+		json_event(out, ch, index, CTF_EVENT_BYTES);
 }
 
 static void write_json(FILE *out, const struct metadata *m)
@@ -496,12 +531,14 @@ static void write_json(FILE *out, const struct metadata *m)
 		json_channel(out, &m->channels[i], i);
 }
 
+/* Returns 0, or a negative errno */
 int write_metadata(FILE *out, const struct metadata *m, bool ctf2)
 {
+	errno = 0;
 	if (ctf2)
 		write_json(out, m);
 	else
 		write_tsdl(out, m);
 
-	return ferror(out) || fflush(out) ? -EIO : 0;
+	return fflush(out) || ferror(out) ? -(errno ?: EIO) : 0;
 }

@@ -10,7 +10,7 @@
 
 #include "ctf.h"
 
-/* The string at @s, in quotes, ends where its value does */
+/* Removes the quotes and escapes of the string at @s, in place. Returns NULL if there is none. */
 static char *get_string(char *s)
 {
 	char *to = s, *start = s;
@@ -78,8 +78,9 @@ static char *find_quote(char *s)
 }
 
 /*
- * A function, `"NAME" = FIRST ... LAST` or `"NAME": [[FIRST, LAST], [FIRST, LAST]]`. Its name
- * may be one of the environment, so what follows it decides. Returns false if the line is none.
+ * A function, `"NAME" = FIRST ... LAST` or `"NAME": [[FIRST, LAST], [FIRST, LAST]]`. A
+ * function can have the name of an entry of the environment, so the syntax behind the name decides.
+ * Returns false if the line is none.
  */
 static bool parse_function(char *line)
 {
@@ -184,6 +185,8 @@ int parse_metadata(char *text, struct metadata *m)
 			ours = (s = get_string(value)) && !strcmp(s, "gtsc");
 		else if (!strcmp(name, "trace_uuid"))
 			has_uuid = (s = get_string(value)) && parse_uuid(s, m->uuid);
+		else if (!strcmp(name, "boot_id"))
+			m->same_boot = (s = get_string(value)) && is_this_boot(s);
 		else if (!strncmp(name, "clock_", 6))
 			parse_clock_line(name, value, &m->clock);
 		else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gtsc: finds the functions that occur in the records of a trace, by the addresses in the
- * fields of the type ksym. It reads the streams when they are complete: while it records,
+ * fields of the type ksym. It reads stream files when they are complete: while it records,
  * gtsc looks at no record.
  */
 #include <errno.h>
@@ -37,7 +37,7 @@ static void add_record(struct map *a, const struct fields *fields, const uint8_t
 	}
 }
 
-/* A record of the type CTF_EVENT_RECORD has all fields; one of another type has none */
+/* A record of the type CTF_EVENT_RECORD has all fields, unless the file is damaged */
 static void add_packet(struct map *a, const struct fields *fields, const uint8_t *p,
 		       size_t len)
 {
@@ -76,7 +76,7 @@ static void add_packets(struct map *a, const struct fields *fields, const uint8_
 }
 
 /**
- * add_addresses_of_file - add the addresses in the records of a stream
+ * add_addresses_of_file - add the addresses in the records of a stream file
  * @a: the addresses
  * @fields: what the records have
  * @fd: the file, which is complete

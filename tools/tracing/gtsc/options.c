@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc: values of options. A function returns 0, or -EINVAL after a message.
+ * gtsc: values of options and arguments. The functions of gtsc.h return 0, or -EINVAL after a
+ * message.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +12,7 @@
 
 /* Thirty years */
 #define MAX_SECONDS	1e9
-/* The kernel has up to 65,535 sub-buffers of 64 KiB for a processor */
+/* The kernel has up to 65,535 sub-buffers of 64 KiB for a CPU */
 #define MAX_MIB		4095
 
 int bad_value(const char *option, const char *value, const char *wanted)
@@ -48,7 +49,7 @@ int parse_pid(const char *s, pid_t *pid)
 }
 
 /* Whether @s is a number from 1 to @max, in digits alone */
-static bool parse_digits(const char *s, unsigned long max, unsigned long *number)
+static bool parse_positive(const char *s, unsigned long max, unsigned long *number)
 {
 	char *end;
 
@@ -58,20 +59,32 @@ static bool parse_digits(const char *s, unsigned long max, unsigned long *number
 	return *s >= '0' && *s <= '9' && !*end && !errno && *number && *number <= max;
 }
 
-int parse_size(const char *s, unsigned long *mib)
+/* A size for each CPU */
+int parse_mib(const char *s, unsigned long *mib)
 {
-	if (!parse_digits(s, MAX_MIB, mib))
-		return bad_value("-b", s, "mebibytes for each processor, 1 to 4095");
+	if (!parse_positive(s, MAX_MIB, mib))
+		return bad_value("-b", s, "mebibytes for each CPU, 1 to 4095");
 
 	return 0;
 }
 
 int parse_lines(const char *s, unsigned long *lines)
 {
-	if (!parse_digits(s, ULONG_MAX, lines))
+	if (!parse_positive(s, ULONG_MAX, lines))
 		return bad_value("-n", s, "a number of lines, more than 0");
 
 	return 0;
+}
+
+/* In any notation of C */
+int parse_number(const char *s, unsigned long long *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(s, &end, 0);
+
+	return errno || end == s || *end || *s == '-' ? bad_value("size", s, "a number") : 0;
 }
 
 int parse_percent(const char *s, double *percent)

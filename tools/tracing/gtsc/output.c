@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gtsc: the directory of a recorded trace. It belongs to the user who records, nobody else
- * can write to it, and no symbolic link is followed to it or in it. New files are made in a
- * directory within it, and take the place of an old trace when all of them are open, or of
- * older files of the same trace.
+ * can write to it, it is no symbolic link itself, and no link in it is followed. New files are
+ * made in a directory within it, and take the place of an old trace when all of them are open, or
+ * of older files of the same trace.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -20,27 +20,7 @@
 
 #define STAGED_NAME	".gtsc.new"
 
-/* Returns a file descriptor to read from, or a negative errno: only of a regular file */
-int open_regular(int dir, const char *name)
-{
-	struct stat st;
-	int fd, ret = 0;
-
-	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st))
-		ret = -errno;
-	else if (!S_ISREG(st.st_mode))
-		ret = -EINVAL;
-	if (!ret)
-		return fd;
-	close(fd);
-
-	return ret;
-}
-
-/* A stream with another position than that of @dir */
+/* A list of the names in @dir, with a position of its own */
 static DIR *open_list(int dir)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -79,7 +59,7 @@ static int for_names(int dir, int (*do_one)(struct output *o, const char *name),
 
 /* The trace that is in the directory */
 
-static bool is_stream(int dir, const char *name)
+static bool is_stream_file(int dir, const char *name)
 {
 	const char *end = strrchr(name, '_');
 	uint32_t magic;
@@ -102,7 +82,7 @@ static bool is_stream(int dir, const char *name)
 /* Whether a file gives way to a new trace */
 static bool is_old(int dir, const char *name)
 {
-	return !strcmp(name, "metadata") || !strcmp(name, KALLSYMS_NAME) || is_stream(dir, name);
+	return !strcmp(name, "metadata") || is_stream_file(dir, name);
 }
 
 static bool has_trace(int dir)
@@ -255,6 +235,7 @@ int output_open(struct output *o, const char *name)
 
 	*o = (struct output){ .name = name, .dir = -1, .staged = -1 };
 	ret = open_directory(o) ?: check_owner(o) ?: check_content(o);
+	/* Others may have been allowed to read an old one */
 	if (!ret)
 		ret = complain_of(name, fchmod(o->dir, 0700) ? -errno : make_stage(o));
 	if (ret)

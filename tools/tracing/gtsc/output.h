@@ -4,9 +4,6 @@
 
 #include <stdbool.h>
 
-/* Of a trace of an older gtsc: a copy of /proc/kallsyms */
-#define KALLSYMS_NAME	".kallsyms"
-
 struct output {
 	const char	*name;
 	int		dir;
@@ -19,7 +16,5 @@ int output_publish(struct output *o);
 int output_restage(struct output *o);
 int output_replace(struct output *o);
 void output_close(struct output *o);
-
-int open_regular(int dir, const char *name);
 
 #endif /* GTSC_OUTPUT_H */

@@ -15,21 +15,25 @@
 /* A box of a flame graph that has less than a tenth of a pixel */
 #define MINIMUM		(100 * 0.1 / FLAME_WIDTH)
 
-enum output {
-	OUT_TABLE, OUT_FOLDED, OUT_FLAME, OUT_PERFETTO,
+enum form {
+	FORM_TABLE, FORM_FOLDED, FORM_FLAME, FORM_PERFETTO,
+};
+
+enum {
+	OPT_BY = 256, OPT_SORT, OPT_MINIMUM, OPT_FOLDED, OPT_FLAME, OPT_PERFETTO,
 };
 
 struct report_options {
-	enum output	output;
-	int		by;		/* this and the next one: -1: by default */
-	int		sort;
+	enum form	form;
+	int		by;		/* -1: not given */
+	int		sort;		/* -1: not given */
 	unsigned long	lines;		/* 0: all */
-	double		minimum;	/* -1: by default */
+	double		minimum;	/* -1: not given */
 	const char	*kallsyms;
 	const char	*from;		/* a directory, or "-" */
 };
 
-/* Passes records on to @to */
+/* Passes records on to @to, which has no @pause */
 struct progress {
 	struct sink	to;
 	bool		is_shown;	/* if it takes long */
@@ -105,11 +109,11 @@ static void show_calls(struct calls *calls, const struct report_options *options
 	unsigned int height;
 	char title[256];
 
-	switch (options->output) {
-	case OUT_FOLDED:
+	switch (options->form) {
+	case FORM_FOLDED:
 		show_folded(calls, options->by, stdout);
 		break;
-	case OUT_FLAME:
+	case FORM_FLAME:
 		snprintf(title, sizeof(title), "Time of functions%s%s",
 			 strcmp(options->from, "-") ? ": " : "",
 			 strcmp(options->from, "-") ? options->from : "");
@@ -130,7 +134,7 @@ static int report_calls(const struct report_options *options)
 
 	status = read_trace(options->from, &sink);
 	calls_end(calls);
-	if (options->output != OUT_TABLE && calls->reported && !calls->has_durations) {
+	if (options->form != FORM_TABLE && calls->reported && !calls->has_durations) {
 		complain("%s: the calls have no durations, which gtsc graph records",
 			 options->from);
 		status = 1;
@@ -161,13 +165,13 @@ static int report_events(const struct report_options *options)
 
 /* Options */
 
-static int set_output(struct report_options *options, enum output output)
+static int set_form(struct report_options *options, enum form form)
 {
-	if (options->output != OUT_TABLE && options->output != output) {
+	if (options->form != FORM_TABLE && options->form != form) {
 		complain("only one of --folded, --flame and --perfetto");
 		return -EINVAL;
 	}
-	options->output = output;
+	options->form = form;
 
 	return 0;
 }
@@ -176,24 +180,26 @@ static int set_output(struct report_options *options, enum output output)
 static int parse_option(int opt, struct report_options *options)
 {
 	switch (opt) {
-	case 'b':
+	case OPT_BY:
 		options->by = find_by(optarg);
 		return options->by >= 0 ? 0 :
 		       bad_value("--by", optarg, "function, caller, path, task, comm or cpu");
-	case 's':
+	case OPT_SORT:
 		options->sort = find_sort(optarg);
 		return options->sort >= 0 ? 0 : bad_value("--sort", optarg, SORT_WANTED);
 	case 'n':
 		return parse_lines(optarg, &options->lines);
-	case 'm':
+	case OPT_MINIMUM:
 		return parse_percent(optarg, &options->minimum);
 	case 'k':
 		options->kallsyms = optarg;
 		return 0;
-	case OUT_FOLDED:
-	case OUT_FLAME:
-	case OUT_PERFETTO:
-		return set_output(options, opt);
+	case OPT_FOLDED:
+		return set_form(options, FORM_FOLDED);
+	case OPT_FLAME:
+		return set_form(options, FORM_FLAME);
+	case OPT_PERFETTO:
+		return set_form(options, FORM_PERFETTO);
 	default:
 		bad_usage("report");
 		return -EINVAL;
@@ -205,14 +211,14 @@ static const char *find_conflict(const struct report_options *options)
 {
 	int by = options->by;
 
-	if (options->output != OUT_TABLE && (options->sort >= 0 || options->lines))
+	if (options->form != FORM_TABLE && (options->sort >= 0 || options->lines))
 		return "--sort and -n are for tables";
-	if (options->output != OUT_FLAME && options->minimum >= 0)
+	if (options->form != FORM_FLAME && options->minimum >= 0)
 		return "--minimum is for --flame";
-	if (options->output == OUT_PERFETTO && by >= 0)
+	if (options->form == FORM_PERFETTO && by >= 0)
 		return "--by is not for --perfetto";
 	/* Paths begin with a task, or with a function */
-	if (options->output != OUT_TABLE && by >= 0 && by != BY_TASK && by != BY_COMM &&
+	if (options->form != FORM_TABLE && by >= 0 && by != BY_TASK && by != BY_COMM &&
 	    by != BY_FUNCTION)
 		return "--folded and --flame are --by task, comm or function";
 
@@ -222,7 +228,7 @@ static const char *find_conflict(const struct report_options *options)
 static void set_defaults(struct report_options *options)
 {
 	if (options->by < 0)
-		options->by = options->output == OUT_TABLE ? BY_FUNCTION : BY_TASK;
+		options->by = options->form == FORM_TABLE ? BY_FUNCTION : BY_TASK;
 	if (options->sort < 0)
 		options->sort = SORT_TOTAL;
 	if (options->minimum < 0)
@@ -233,12 +239,12 @@ static void set_defaults(struct report_options *options)
 static int parse_options(int argc, char **argv, struct report_options *options)
 {
 	static const struct option long_options[] = {
-		{ "by", required_argument, NULL, 'b' },
-		{ "sort", required_argument, NULL, 's' },
-		{ "minimum", required_argument, NULL, 'm' },
-		{ "folded", no_argument, NULL, OUT_FOLDED },
-		{ "flame", no_argument, NULL, OUT_FLAME },
-		{ "perfetto", no_argument, NULL, OUT_PERFETTO },
+		{ "by", required_argument, NULL, OPT_BY },
+		{ "sort", required_argument, NULL, OPT_SORT },
+		{ "minimum", required_argument, NULL, OPT_MINIMUM },
+		{ "folded", no_argument, NULL, OPT_FOLDED },
+		{ "flame", no_argument, NULL, OPT_FLAME },
+		{ "perfetto", no_argument, NULL, OPT_PERFETTO },
 		{ }
 	};
 	const char *conflict;
@@ -279,5 +285,5 @@ int cmd_report(int argc, char **argv)
 	if (options.kallsyms && load_kallsyms_file(options.kallsyms))
 		return 1;
 
-	return options.output == OUT_PERFETTO ? report_events(&options) : report_calls(&options);
+	return options.form == FORM_PERFETTO ? report_events(&options) : report_calls(&options);
 }

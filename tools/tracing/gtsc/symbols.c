@@ -15,6 +15,8 @@
 
 static struct symbol *symbols;
 static size_t nr_symbols, room;
+/* Whether names can be those of the running kernel */
+static bool running_kernel = true;
 /* The first load counts: -k goes before the names of the trace, and these before the kernel's */
 static bool loaded;
 
@@ -58,13 +60,11 @@ static void set_ends(void)
 	}
 }
 
-/**
- * load_kallsyms - take the names from a file
- * @f: as /proc/kallsyms; is closed; NULL: no names
- *
- * The names that were loaded first stay.
+/*
+ * Takes the names from a file like /proc/kallsyms, and closes it; NULL: there are no names. Names
+ * that were loaded before stay.
  */
-void load_kallsyms(FILE *f)
+static void load_kallsyms(FILE *f)
 {
 	char line[512], text[256], type;
 	uint64_t address;
@@ -82,7 +82,7 @@ void load_kallsyms(FILE *f)
 	set_ends();
 }
 
-/* The same. Returns 0, or a negative errno after a message. */
+/* The same, of the file @name. Returns 0, or a negative errno after a message. */
 int load_kallsyms_file(const char *name)
 {
 	FILE *f = fopen(name, "re");
@@ -114,7 +114,7 @@ void load_symbols_end(void)
 		sort();
 }
 
-/* Names can be loaded anew then; no symbol of find_symbol() is left */
+/* Names can be loaded anew then; no symbol of find_symbol() is left. For fuzz_trace.c. */
 void forget_symbols(void)
 {
 	for (size_t i = 0; i < nr_symbols; i++)
@@ -124,13 +124,24 @@ void forget_symbols(void)
 	nr_symbols = 0;
 	room = 0;
 	loaded = false;
+	running_kernel = true;
+}
+
+/**
+ * use_running_kernel - say whether a trace is of the running kernel
+ * @use: false: find_symbol() does not take the names of the running kernel
+ */
+void use_running_kernel(bool use)
+{
+	running_kernel = use;
 }
 
 /**
  * find_symbol - find the function of an address
  * @address: the address
  *
- * Without a load before, the names are those of the running kernel.
+ * Without a load before, the names are those of the running kernel. If the trace is not of that
+ * kernel, there are none, and a message says so.
  *
  * Return: the function, or NULL.
  */
@@ -138,8 +149,10 @@ const struct symbol *find_symbol(uint64_t address)
 {
 	size_t low = 0, high;
 
+	if (!loaded && !running_kernel)
+		complain("the trace has no names of functions, and is not of this boot: see -k");
 	if (!loaded)
-		load_kallsyms(fopen("/proc/kallsyms", "re"));
+		load_kallsyms(running_kernel ? fopen("/proc/kallsyms", "re") : NULL);
 	high = nr_symbols;
 	while (low < high) {
 		size_t mid = (low + high) / 2;

@@ -18,8 +18,8 @@
 struct row {
 	char		*name;		/* can be printed */
 	unsigned int	level;		/* of a path */
-	unsigned int	open;		/* calls of a path that are in this row */
-	struct times	times;		/* @total: of calls that are not within one of this row */
+	unsigned int	open;		/* frames of this row on the path that is walked */
+	struct times	times;		/* @total: without calls within a call of this row */
 	uint64_t	durations;	/* of all calls */
 };
 
@@ -113,7 +113,7 @@ static size_t get_row(struct rows *rows, const struct calls *calls, const struct
 	return row;
 }
 
-/* Time within a call of the same row is in the total of that call */
+/* A recursive call: its time is in the total of the outer one already */
 static void add_frame(struct row *row, const struct frame *frame)
 {
 	struct times times = frame->times;

@@ -134,6 +134,21 @@ void complain(const char *fmt, ...)
 	free(text);
 }
 
+/**
+ * complain_of - say what went wrong
+ * @name: what it went wrong with
+ * @error: a negative errno; 0: nothing is said
+ *
+ * Return: @error.
+ */
+int complain_of(const char *name, int error)
+{
+	if (error)
+		complain("%s: %s", name, strerror(-error));
+
+	return error;
+}
+
 /* Ends the program if there was no memory for @p */
 void *must(void *p)
 {

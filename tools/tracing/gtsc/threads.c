@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc: threads that read trace files and write what they read into a trace. A thread waits for
+ * gtsc: threads that read buffer files and write what they read into a trace. A thread waits for
  * records in all of its files at once, and reads those files in turns. When it has to end, it
  * reads all records that were committed before.
  *
@@ -25,7 +25,7 @@ struct thread {
 	bool			started;
 	int			epoll;
 	struct reader		*readers;	/* the newest one first; see first_reader() */
-	/* Of a file that has no part of a record left; NULL: there is none */
+	/* A buffer that no file uses now: see take_buffer(). NULL: none. */
 	uint8_t			*buf;
 	size_t			room;
 };
@@ -40,7 +40,7 @@ struct threads {
 	bool			begun;
 };
 
-/* The caller may add another one before it meanwhile */
+/* threads_add() may put a newer one in front at any time: pairs with its release */
 static struct reader *first_reader(const struct thread *t)
 {
 	return __atomic_load_n(&t->readers, __ATOMIC_ACQUIRE);
@@ -137,7 +137,7 @@ static void read_until_ending(struct thread *t)
 
 	while (!atomic_load(&t->all->ending)) {
 		now = now_ns();
-		if (now - read >= POLL_MS * 1000000ULL) {
+		if (now - read >= POLL_MS * MS) {
 			busy = read_all(t);
 			read = now;
 		}
@@ -162,7 +162,7 @@ static void read_rest(struct thread *t, struct reader *r, uint64_t end)
 	/* A channel that was running before may never be empty */
 	do {
 		n = copy(t, r);
-	} while (n > 0 && (r->ch->started || r->out.packet.timestamp_end <= end));
+	} while (n > 0 && (r->ch->started || r->out.last_time <= end));
 	end_reader(t, r, n);
 }
 
@@ -191,7 +191,10 @@ static void *run(void *data)
 /**
  * threads_new - make threads that do not read yet
  *
- * They start as they get files. threads_end() has to be called from the same thread.
+ * They start as they get files. The thread that calls this has to call threads_begin() and
+ * threads_end(), since it holds the mutex that is the gate.
+ *
+ * Return: the threads.
  */
 struct threads *threads_new(void)
 {
@@ -225,7 +228,7 @@ static int start(struct thread *t, struct threads *threads)
 /**
  * threads_add - hand a file over
  * @threads: the threads
- * @r: the file, and the stream that gets its records; both are open
+ * @r: the buffer file, and the stream that gets its records; both are open
  *
  * The files of a CPU, and global channels, go to different threads.
  *
@@ -233,7 +236,7 @@ static int start(struct thread *t, struct threads *threads)
  */
 int threads_add(struct threads *threads, struct reader *r)
 {
-	struct thread *t = &threads->list[(r->channel + r->number) % threads->nr];
+	struct thread *t = &threads->list[(r->index + r->number) % threads->nr];
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = r };
 	int ret = t->started ? 0 : start(t, threads);
 
@@ -242,10 +245,12 @@ int threads_add(struct threads *threads, struct reader *r)
 			 strerror(-ret));
 		return ret;
 	}
+	/* epoll_wait(), if it returns @r, sees all that was stored in *r before this call */
 	if (epoll_ctl(t->epoll, EPOLL_CTL_ADD, r->in.fd, &event) && errno != EPERM)
 		return complain_of(r->ch->name, -errno);
 	r->next = t->readers;
 	__atomic_store_n(&t->readers, r, __ATOMIC_RELEASE);
+	/* nr_ended may count it already: threads_done() is called by this thread alone */
 	atomic_fetch_add(&threads->nr_files, 1);
 
 	return 0;
@@ -258,7 +263,10 @@ void threads_begin(struct threads *threads)
 	pthread_mutex_unlock(&threads->gate);
 }
 
-/* Whether there was an error, or all channels have gone and were read to their ends */
+/*
+ * Whether there was an error, or all channels have gone and were read to their ends. Only the
+ * thread that calls threads_add() may call this.
+ */
 bool threads_done(struct threads *threads)
 {
 	return atomic_load(&threads->failed) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * gtsc: threads that copy the records of trace files into a trace. The files are shared out
+ * gtsc: threads that copy the records of buffer files into a trace. The files are shared out
  * among at most as many threads as there are CPUs.
  */
 #ifndef GTSC_THREADS_H
@@ -8,13 +8,13 @@
 
 #include "ctf.h"
 
-/* Of one trace file. Between threads_add() and threads_end() it belongs to its thread. */
+/* Of one buffer file. Between threads_add() and threads_end() it belongs to its thread. */
 struct reader {
 	struct reader		*next;		/* of the same thread */
 	struct reader		*next_of_channel;
 	struct channel		*ch;
-	unsigned int		channel;
-	unsigned int		number;		/* of the trace file */
+	unsigned int		index;		/* of the channel */
+	unsigned int		number;		/* of the buffer file */
 	struct input		in;
 	struct ctf_stream	out;
 	atomic_ullong		bytes;		/* that were read; for all threads */

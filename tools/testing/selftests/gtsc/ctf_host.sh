@@ -266,8 +266,6 @@ output()
 	record "$TMP/out" "$ROOT/mixed"
 	is 'record: into a trace of its own' 0 $?
 	is 'record: of which nothing is left' 4 "$(find "$TMP/out" -type f | wc -l)"
-	: > "$TMP/out/.kallsyms"
-	check 'babeltrace2: does not mind symbols' babeltrace "$TMP/out"
 	(cd "$TMP" && mkdir here && cd here && "$GTSC" record -q -d 0.1 "$ROOT/mixed") 2> /dev/null
 	is 'record: into gtsc.ctf' gtsc.ctf "$(names "$TMP/here")"
 	fails 'print: a file' 'a file, not the directory of a trace that gtsc has written' \

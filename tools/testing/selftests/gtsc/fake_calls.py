@@ -8,7 +8,8 @@ usage: fake_calls.py DIR [graph|retval|functions] < LINES
 
 A line of LINES is CPU COMM-PID FUNCTION START END DEPTH [RETVAL] for graph and retval, and
 CPU COMM-PID FUNCTION CALLER TIME for functions; numbers are nanoseconds. A FUNCTION is a name or
-an address; names get addresses in the order in which they come, and DIR/kallsyms has them. COMM
+an address; names get addresses in the order in which they come, and DIR/kallsyms has them, as
+DIR/names has them for the metadata of a trace. COMM
 may contain the escapes of C. `CPU lost N TIME` tells of N lost records, and `CPU bytes N TIME` is
 a record of N bytes. The lines need no order.
 
@@ -82,6 +83,9 @@ class Channel:
             for name, address in self.addresses.items():
                 f.write("%x t %s\n" % (address, name))
             f.write("%x t end\n" % (BASE + STEP * max(len(self.addresses), 1 << 16)))
+        with open(os.path.join(top, b"names"), "w", encoding="ascii") as f:
+            for name, address in self.addresses.items():
+                f.write('"%s" = %d ... %d\n' % (name, address, address + STEP - 1))
 
 
 def callees(channel, nr):

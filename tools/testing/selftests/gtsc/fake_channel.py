@@ -5,10 +5,11 @@ Makes directories that look like those of trace channels, with plain files of re
 
 usage: fake_channel.py TOP < LINES
 
-Each line is DIR [-c CHANNELS] [-n FILES] [-r RECORDS] [-f FORMAT] [-l LOST] [-s KEY=NUMBER]...
-[PAYLOAD]: CHANNELS channels DIR/0, DIR/1... in TOP, or one in DIR, with FILES trace files of
-RECORDS records each; behind them a record that tells of LOST lost ones; counters of the file
-stats. DIR and PAYLOAD may contain the escapes of C.
+Each line is DIR [-c CHANNELS] [-n FILES] [-r RECORDS] [-f FORMAT] [-l LOST] [-b BACK]
+[-s KEY=NUMBER]... [PAYLOAD]: CHANNELS channels DIR/0, DIR/1... in TOP, or one in DIR, with FILES
+buffer files of RECORDS records each, in whose middle the clock goes back by BACK nanoseconds;
+behind them a record that tells of LOST lost ones; counters of the file stats. DIR and PAYLOAD may
+contain the escapes of C.
 """
 import argparse
 import os
@@ -31,7 +32,7 @@ def unescape(text):
 
 
 def make_directory(top, form, stats=()):
-    """All but the trace files"""
+    """All but the buffer files"""
     stats = dict.fromkeys(KEYS, 0) | dict(stats)
     os.makedirs(top)
     for file, text in ((b"flags", "percpu normal header"), (b"state", "running"),
@@ -47,7 +48,8 @@ def make(top, args):
     for cpu in range(args.n):
         with open(os.path.join(top, b"buffer%d" % cpu), "wb") as f:
             for i in range(args.r):
-                f.write(record(10**9 + i, RECORD, cpu, unescape(args.payload)))
+                back = args.b if i >= args.r // 2 else 0
+                f.write(record(10**9 + i - back, RECORD, cpu, unescape(args.payload)))
             if args.l:
                 f.write(record(10**9 + args.r, LOST, cpu, struct.pack("=Q", args.l)))
 
@@ -60,6 +62,7 @@ def main():
     parser.add_argument("-r", type=int, default=1)
     parser.add_argument("-f", default="")
     parser.add_argument("-l", type=int, default=0)
+    parser.add_argument("-b", type=int, default=0)
     parser.add_argument("-s", action="append", default=[])
     parser.add_argument("payload", nargs="?", default="12345678")
     for line in sys.stdin:

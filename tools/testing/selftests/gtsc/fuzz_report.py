@@ -58,7 +58,10 @@ def record(gtsc, tmp, kind):
     subprocess.run([sys.executable, os.path.join(HERE, "fake_calls.py"), channel, kind], check=True,
                    input="\n".join(LINES[kind]), text=True)
     subprocess.run([gtsc, "record", "-q", "-d", "0.1", "-o", trace, channel], check=True)
-    shutil.copy(os.path.join(channel, "kallsyms"), os.path.join(trace, ".kallsyms"))
+    with open(os.path.join(channel, "names"), "rb") as f:
+        names = f.read()
+    with open(os.path.join(trace, "metadata"), "ab") as f:
+        f.write(names)
     files = {}
     for name in os.listdir(trace):
         with open(os.path.join(trace, name), "rb") as f:

@@ -3,8 +3,8 @@
 #
 # What the gtsc command does when something is wrong: with the directory of the trace, the
 # disk, the limits of the process, or the bytes of a trace. Without a kernel that has
-# channels: with plain files in directories like those of channels. Needs root, python3 and
-# babeltrace2.
+# channels: with plain files in directories like those of channels, and with a modprobe that
+# loads nothing. Needs root, python3 and babeltrace2.
 
 HERE=$(dirname "$(readlink -f "$0")")
 GTSC=${GTSC:-gtsc}
@@ -60,6 +60,7 @@ channels()
 	wide -n 1100
 	small -n 3 -r 10
 	big -r 20000 0123456789012345678901234567890123456789012345678901234567890123456789
+	back -n 2 -r 10 -b 500000000
 	lost -r 100 -l 30 -s written=100 -s unread=100 -s dropped_full=70 -s dropped_nested=10
 	none -r 0 -s dropped_too_big=9
 	before -r 10 -s written=60 -s read=50 -s unread=10 -s dropped_full=70
@@ -118,7 +119,6 @@ output_directory()
 	is 'an empty directory: the trace' 1 "$(recorded mine)"
 	echo victim > "$TMP/victim"
 	rm "$TMP/mine"/*_one_0
-	ln -s "$TMP/victim" "$TMP/mine/.kallsyms"
 	mkdir "$TMP/mine/.gtsc.new"
 	ln -s "$TMP/victim" "$TMP/mine/.gtsc.new/metadata"
 	ln -s "$TMP/victim" "$TMP/mine/${TMP//\//_}_one_0"
@@ -209,6 +209,7 @@ disk_full()
 	head -c 1M /dev/zero > "$mount/filler" 2> /dev/null
 	"$GTSC" record -q -d 0.1 -o "$mount/out" "$TMP/small" 2> "$TMP/err"
 	is 'disk full at the start: the old trace is still there' '1 30' "$? $(recorded mount/out)"
+	is 'disk full at the start: message' 1 "$(grep -c 'No space left' "$TMP/err")"
 	rm "$mount/filler"
 	"$GTSC" record -q -d 0.3 -o - "$TMP/big" > "$mount/stream" 2> "$TMP/err"
 	is 'disk full: standard output: status' 1 $?
@@ -265,10 +266,9 @@ escapes()
 	is 'escapes: metadata and names of files' 0 "$(grep -ac "$control" "$out")"
 	is 'escapes: the name of a channel' 1 "$(grep -c ' n\\x1b\]0;x\\x07\\x9b: ' "$out")"
 	record calls.ctf "$TMP/calls"
-	printf 'ffffffff81000010 T vfs\033[1m\nffffffff81000018 T ksys_write\n' \
-		> "$TMP/calls.ctf/.kallsyms"
+	printf 'ffffffff81000010 T vfs\033[1m\nffffffff81000018 T ksys_write\n' > "$TMP/symbols"
 	is 'print -f function' 'vfs\x1b[1m <- ksys_write+0x8' \
-		"$("$GTSC" print -f function "$TMP/calls.ctf" | sed 's/.*: //')"
+		"$("$GTSC" print -f function -k "$TMP/symbols" "$TMP/calls.ctf" | sed 's/.*: //')"
 	is 'print: numbers by default' 'ip=0xffffffff81000010 parent_ip=0xffffffff81000020' \
 		"$("$GTSC" print "$TMP/calls.ctf" | sed 's/.*: //')"
 	fails 'print -k: no such file' 'No such file or directory' \
@@ -285,11 +285,25 @@ with_names()
 	printf '%s\n' "$@" >> "$TMP/names.ctf/metadata"
 }
 
+# A function of the running kernel, and the bytes of its address as escapes
+running_symbol()
+{
+	python3 - <<-'END'
+	import struct
+	for line in open("/proc/kallsyms"):
+	    address, kind, name = line.split()[:3]
+	    if kind == "T" and name == "vfs_read" and int(address, 16):
+	        print(name, "".join("\\x%02x" % b for b in struct.pack("=Q", int(address, 16))))
+	        break
+	END
+}
+
 # The names of functions in metadata, of this program and of any other. The two addresses:
 #   0xffffffff81000010 = -2130706416, 0xffffffff81000020 = -2130706400
 function_names()
 {
-	local line wrong='' nothing='ip=0xffffffff81000010 parent_ip=0xffffffff81000020'
+	local line wrong='' symbol address
+	local nothing='ip=0xffffffff81000010 parent_ip=0xffffffff81000020'
 	record names.ctf "$TMP/ksyms"
 	is 'names: record' 0 $?
 	cp "$TMP/names.ctf/metadata" "$TMP/names.metadata"
@@ -311,9 +325,6 @@ function_names()
 	is 'names: with escapes' 'ip=a"b\c\x1b[1m parent_ip=a"b\c\x1b[1m+0x10' "$(shown)"
 	# In what order names are taken
 	printf 'ffffffff81000010 T other\n' > "$TMP/symbols"
-	cp "$TMP/symbols" "$TMP/names.ctf/.kallsyms"
-	is 'names: those of the metadata, not of .kallsyms' 'ip=a"b\c\x1b[1m' \
-		"$(shown | cut -d ' ' -f 1)"
 	is 'names: -k' 'ip=other parent_ip=other+0x10' "$(shown -k "$TMP/symbols")"
 	# The last name, up to 64 KiB behind its start
 	printf '%s\n' 'ffffffff80fe0000 T other' 'ffffffff80ff0020 T last' > "$TMP/symbols"
@@ -322,9 +333,30 @@ function_names()
 	printf '%s\n' 'ffffffff80fe0000 T other' 'ffffffffffffff00 T last' > "$TMP/symbols"
 	is 'names: the last one, at the end' 'ip=other+0x20010 parent_ip=other+0x20020' \
 		"$(shown -k "$TMP/symbols")"
+	# Without names: those of the running kernel, if the trace is of the same boot
 	with_names
-	is 'names: .kallsyms of an old trace' 'ip=other parent_ip=other+0x10' "$(shown)"
-	rm "$TMP/names.ctf/.kallsyms"
+	shown > "$TMP/out"
+	is 'names: none, of this boot: nothing is said' '' "$(cat "$TMP/print.err")"
+	if read -r symbol address < <(running_symbol); then
+		python3 "$HERE/fake_channel.py" "$TMP" <<-END
+		running -f 'ksym ip' '$address'
+		END
+		"$GTSC" record -q -d 0.1 -o - "$TMP/running" > "$TMP/running.pipe" 2> /dev/null
+		is 'names: none, of this boot' "ip=$symbol" \
+			"$("$GTSC" print - < "$TMP/running.pipe" | sed 's/.*: //')"
+		sed -i 's/boot_id = "......../boot_id = "00000000/' "$TMP/running.pipe"
+		is 'names: none, of another boot: the pipe' 0 \
+			"$("$GTSC" print - < "$TMP/running.pipe" 2> /dev/null | grep -c "=$symbol")"
+	else
+		echo '# /proc/kallsyms shows no addresses'
+	fi
+	sed -i 's/boot_id = "......../boot_id = "00000000/' "$TMP/names.ctf/metadata"
+	is 'names: none, of another boot' "$nothing" "$(shown)"
+	is 'names: none, of another boot: it is said' \
+		'gtsc: the trace has no names of functions, and is not of this boot: see -k' \
+		"$(cat "$TMP/print.err")"
+	sed -i '/boot_id = /d' "$TMP/names.ctf/metadata"
+	is 'names: none, of a boot that is not known' "$nothing" "$(shown)"
 
 	# One name that is right, so that those of this machine are not taken
 	for line in '"a' '"a"' '"a" =' '"a" = ' '"a" = -2130706416' '"a" = -2130706416 ...' \
@@ -418,6 +450,130 @@ interrupted_load()
 			paste -sd ';')"
 	fails 'functions: too many patterns' 'all patterns together are longer than 1024 bytes' \
 		env PATH="$bin:$PATH" "$GTSC" functions -f "$(printf '%01025d' 0)"
+}
+
+# A directory that stands for debugfs, with the channel of gtsc graph; one that stands for
+# /sys/module; and a modprobe that loads nothing
+fake_system()
+{
+	mkdir -p "$TMP/debugfs" "$TMP/modules" "$TMP/system"
+	python3 "$HERE/fake_channel.py" "$TMP/debugfs" <<-'END'
+	gtsc/graph -r 20000 -f text x
+	END
+	cat > "$TMP/system/modprobe" <<-END
+	#!/bin/sh
+	[ -e "$TMP/faster" ] || exit 0
+	# Another gtsc was faster. Without --first-time, that is no error.
+	mkdir -p "$TMP/modules/gtsc_graph/parameters"
+	echo 1 > "$TMP/modules/gtsc_graph/parameters/except"
+	END
+	chmod +x "$TMP/system/modprobe"
+	cp "$(command -v "$GTSC")" "$TMP/system/gtsc"
+}
+
+# faked COMMAND...: runs it in a mount namespace that has these directories
+# shellcheck disable=SC2016 # the inner shell expands
+faked()
+{
+	unshare -m sh -c 'mount --bind "$0/debugfs" /sys/kernel/debug &&
+		mount --bind "$0/modules" /sys/module && PATH=$0/system:$PATH && exec "$@"' \
+		"$TMP" "$@"
+}
+
+loaded_module()
+{
+	local pid command lines
+	fake_system
+	if [[ ! -d /sys/kernel/debug || -d /sys/module/gtsc_graph ]] || ! faked true; then
+		echo '# no mount namespace or debugfs, or the module is loaded: it cannot be faked'
+		return
+	fi
+	# The pipe is full when the command ends
+	lines=$(faked gtsc graph -- sleep 0.5 2> "$TMP/err" | { sleep 2; wc -l; })
+	is 'the command ends while the pipe is full: all is printed' 20000 "$lines"
+	is 'the command ends: the module is removed' 'gtsc_graph cannot be removed' \
+		"$(sed -E 's/^gtsc: (the module )?//; s/(removed):.*/\1/' "$TMP/err")"
+
+	# shellcheck disable=SC2016 # the inner shell expands
+	faked gtsc graph -q -d 0.1 -o "$TMP/stubborn" -- \
+		sh -c 'echo $PPID $$ > $0.pids; trap ": > $0" TERM; while :; do sleep 0.1; done' \
+		"$TMP/term" > /dev/null 2> "$TMP/err" &
+	wait_for 'a command that ignores SIGTERM gets it' test -e "$TMP/term"
+	read -r pid command < "$TMP/term.pids"
+	for _ in {1..10}; do
+		kill -INT "$pid" 2> /dev/null
+		sleep 0.1
+	done
+	is 'a command that ignores SIGTERM: a second signal ends gtsc' gone \
+		"$(kill -0 "$pid" 2> /dev/null || echo gone)"
+	kill -KILL "$pid" "$command" 2> /dev/null
+	wait $! 2> /dev/null
+
+	: > "$TMP/faster"
+	faked gtsc graph -d 0.1 > "$TMP/out" 2> "$TMP/err"
+	is 'another gtsc loads the module meanwhile' \
+		'1 the module gtsc_graph is loaded: rmmod it, or gtsc print --follow gtsc/graph' \
+		"$? $(sed 's/^gtsc: //' "$TMP/err")"
+
+	# Who is not root cannot even see whether there are channels
+	chmod 700 "$TMP/debugfs"
+	fails 'list: not root' 'Permission denied' faked setpriv --reuid $NOBODY --regid $NOBODY \
+		--clear-groups gtsc list
+	fails 'stat: not root' 'Permission denied' faked setpriv --reuid $NOBODY --regid $NOBODY \
+		--clear-groups gtsc stat gtsc/graph
+	is 'list: root' 1 "$(faked gtsc list | grep -c '^gtsc/graph ')"
+}
+
+# A CPU, and its file, comes shortly before the end
+late_files()
+{
+	local pid
+	python3 "$HERE/fake_channel.py" "$TMP" <<-'END'
+	late
+	END
+	"$GTSC" record -q -o "$TMP/late.ctf" "$TMP/late" 2> "$TMP/err" &
+	pid=$!
+	wait_for 'a file that comes late: the recording begins' test -e "$TMP/late.ctf/metadata"
+	cp "$TMP/late/buffer0" "$TMP/late/buffer7"
+	kill -INT "$pid"
+	ends 'a file that comes late' "$pid"
+	is 'a file that comes late: is recorded' 2 "$(recorded late.ctf)"
+	rm "$TMP/late/buffer7"
+	"$GTSC" print --follow -f count "$TMP/late" > "$TMP/out" 2> "$TMP/err" &
+	pid=$!
+	wait_for 'a file that comes late: print --follow' test -s "$TMP/out"
+	cp "$TMP/late/buffer0" "$TMP/late/buffer7"
+	kill -INT "$pid"
+	ends 'a file that comes late: print --follow ends' "$pid"
+	is 'a file that comes late: is printed' 2 "$(wc -l < "$TMP/out")"
+}
+
+# The clock goes back when the machine resumes: such a trace is not damaged
+clock_goes_back()
+{
+	record back.ctf "$TMP/back"
+	is 'the clock goes back: record' 0 $?
+	is 'the clock goes back: all records' 20 "$(recorded back.ctf)"
+	is 'the clock goes back: no damage' '' "$(cat "$TMP/print.err")"
+}
+
+# A record that is longer than any can be: the file cannot be read any more
+unreadable_file()
+{
+	python3 "$HERE/fake_channel.py" "$TMP" <<-'END'
+	broken
+	END
+	printf '\377\377\377\377\0\0\0\0\0\0\0\0\377\377\377\377' >> "$TMP/broken/buffer0"
+	timeout 60 "$GTSC" print --follow -f count "$TMP/broken" > "$TMP/out" 2> "$TMP/err"
+	is 'a file that cannot be read: is given up' '1 1 1' \
+		"$? $(wc -l < "$TMP/out") $(grep -c 'Bad message' "$TMP/err")"
+}
+
+rewinds()
+{
+	fails 'rewind: no flight recorder' 'is no flight recorder' "$GTSC" rewind "$TMP/one"
+	fails 'rewind: none of several' 'is no flight recorder' \
+		"$GTSC" rewind "$TMP/one" "$TMP/many"
 }
 
 # wrong COMMAND...: status 2 after one line that says what is wrong; also tells of what it does not
@@ -557,7 +713,12 @@ clocks
 option_values
 no_such_option
 closed_pipes
+late_files
+clock_goes_back
+unreadable_file
+rewinds
 interrupted_load
+loaded_module
 echo "1..$nr"
 rm -r "$TMP"
 exit "$failed"

@@ -23,7 +23,7 @@ trace()
 {
 	python3 "$HERE/fake_calls.py" "$TMP/$1" "$2"
 	"$GTSC" record -q -d 0.1 -o "$TMP/$1.ctf" "$TMP/$1" 2> /dev/null
-	cp "$TMP/$1/kallsyms" "$TMP/$1.ctf/.kallsyms"
+	cat "$TMP/$1/names" >> "$TMP/$1.ctf/metadata"
 }
 
 # report OPTION...: its last message is in $TMP/err
@@ -101,7 +101,7 @@ traces()
 	0 new-70 f 3000 4000 1
 	0 newer-70 f 2500 5000 0
 	END
-	printf '0000000081000000 t f;<"\\\n' > "$TMP/escapes.ctf/.kallsyms"
+	sed -i 's/^"f" = /"f;<\\"\\\\" = /' "$TMP/escapes.ctf/metadata"
 }
 
 tables()

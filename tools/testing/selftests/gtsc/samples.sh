@@ -452,7 +452,7 @@ graph()
 	traced 'gtsc graph -b' 0 -b 1 -f 'vfs_*' sh -c "cat /sys/kernel/debug/gtsc/graph/size"
 	is 'gtsc graph -b: the buffer' '65536 16' "$(cat "$TMP/out")"
 	for b in 0 4096 -1 1m ''; do
-		fails "gtsc graph -b '$b'" 'has to be mebibytes for each processor, 1 to 4095' \
+		fails "gtsc graph -b '$b'" 'has to be mebibytes for each CPU, 1 to 4095' \
 			"$GTSC" graph -b "$b" true
 	done
 	traced 'gtsc graph --flight' 0 --flight -f 'vfs_*' cat "$TMP/five"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc, the buffer layer: opens all trace files, lets threads.c copy them into a trace, shows how
- * it goes on, and ends the recording.
+ * gtsc: records channels: opens their buffer files, lets threads.c copy these into a trace, shows
+ * how many records there are, and ends the recording.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,8 +19,8 @@ static struct map by_file;		/* a reader's number in @readers, by file_key() */
 static struct reader **of_channel;	/* the readers of each channel */
 static struct threads *threads;
 static struct ctf *trace;
-/* When the recording began: set before there are readers */
-static uint64_t started;
+/* When the recording began; set before there are readers */
+static uint64_t begin_time;
 
 /* Returns 0, or a negative errno after a message */
 static int open_reader(struct reader *r)
@@ -30,8 +30,8 @@ static int open_reader(struct reader *r)
 	ret = input_open(&r->in, r->ch, r->number);
 	if (ret)
 		return ret;
-	ret = complain_of(r->ch->name, ctf_open_stream(trace, &r->out, r->ch, r->channel,
-						       r->number, started));
+	ret = complain_of(r->ch->name, ctf_open_stream(trace, &r->out, r->ch, r->index,
+						       r->number, begin_time));
 	if (!ret) {
 		ret = threads_add(threads, r);
 		if (ret)
@@ -43,18 +43,19 @@ static int open_reader(struct reader *r)
 	return ret;
 }
 
-static uint64_t file_key(unsigned int channel, unsigned int number)
+static uint64_t file_key(unsigned int index, unsigned int number)
 {
-	return (uint64_t)channel << 32 | number;
+	return (uint64_t)index << 32 | number;
 }
 
-static int add_reader(struct channel *ch, unsigned int channel, unsigned int number)
+/* Returns 0, or a negative errno after a message */
+static int add_reader(struct channel *ch, unsigned int index, unsigned int number)
 {
 	struct reader *r = must(calloc(1, sizeof(*r)));
 	int ret;
 
 	r->ch = ch;
-	r->channel = channel;
+	r->index = index;
 	r->number = number;
 	ret = open_reader(r);
 	if (ret) {
@@ -62,30 +63,33 @@ static int add_reader(struct channel *ch, unsigned int channel, unsigned int num
 		return ret;
 	}
 	readers = must(realloc(readers, (nr_readers + 1) * sizeof(*readers)));
-	map_add(&by_file, file_key(channel, number), nr_readers);
+	map_add(&by_file, file_key(index, number), nr_readers);
 	readers[nr_readers++] = r;
-	r->next_of_channel = of_channel[channel];
-	of_channel[channel] = r;
+	r->next_of_channel = of_channel[index];
+	of_channel[index] = r;
 
 	return 0;
 }
 
 struct place {
 	struct channel	*ch;
-	unsigned int	channel;
+	unsigned int	index;
 };
 
 static int add_new_reader(unsigned int number, void *data)
 {
 	struct place *place = data;
 
-	if (map_find(&by_file, file_key(place->channel, number)) != MAP_FREE)
+	if (map_find(&by_file, file_key(place->index, number)) != MAP_FREE)
 		return 0;
 
-	return add_reader(place->ch, place->channel, number);
+	return add_reader(place->ch, place->index, number);
 }
 
-/* For new files only: a CPU may have come since the last time */
+/*
+ * Adds readers of the buffer files that have none: a CPU may have come since the last time.
+ * Returns 0, or a negative errno after a message.
+ */
 static int start_readers(struct channel *channels, unsigned int nr)
 {
 	int ret = 0;
@@ -93,7 +97,7 @@ static int start_readers(struct channel *channels, unsigned int nr)
 	for (unsigned int i = 0; i < nr && !ret; i++) {
 		struct place place = { &channels[i], i };
 
-		ret = for_trace_files(&channels[i], add_new_reader, &place);
+		ret = for_buffer_files(&channels[i], add_new_reader, &place);
 	}
 
 	return ret;
@@ -110,17 +114,13 @@ static unsigned long long since(unsigned long long before, unsigned long long no
 	return now > before ? now - before : 0;
 }
 
-static unsigned long long all_dropped(const struct stats *s)
-{
-	return s->full + s->too_big + s->nested;
-}
-
 static unsigned long long all_lost(const struct stats *s)
 {
 	return all_dropped(s) + s->overwritten;
 }
 
-static void add_readers(struct totals *now)
+/* Adds what the readers have read to @now */
+static void sum_readers(struct totals *now)
 {
 	for (unsigned int i = 0; i < nr_readers; i++) {
 		now->records += atomic_load(&readers[i]->out.records);
@@ -128,7 +128,8 @@ static void add_readers(struct totals *now)
 	}
 }
 
-static void add_channels(struct channel *channels, unsigned int nr, struct totals *now)
+/* Reads the counters of the channels, of those that have not gone */
+static void update_stats(struct channel *channels, unsigned int nr)
 {
 	struct stats stats;
 	struct channel *ch;
@@ -139,6 +140,15 @@ static void add_channels(struct channel *channels, unsigned int nr, struct total
 			ch->gone = get_stats(ch, &stats);
 		if (!ch->gone)
 			ch->stats = stats;
+	}
+}
+
+/* Adds to @now what the channels have lost since the recording began */
+static void sum_channels(const struct channel *channels, unsigned int nr, struct totals *now)
+{
+	const struct channel *ch;
+
+	for (ch = channels; ch < channels + nr; ch++) {
 		now->unknown |= ch->gone;
 		now->dropped += since(all_dropped(&ch->before), all_dropped(&ch->stats));
 		now->overwritten += since(ch->before.overwritten, ch->stats.overwritten);
@@ -146,16 +156,16 @@ static void add_channels(struct channel *channels, unsigned int nr, struct total
 }
 
 /*
- * What the counters of a channel say beyond what its LOST records did: their place is not
- * known. The kernel tells of a lost record before the next one that it writes. If nobody has
- * read the channel before, all that was lost before the recording belongs to it, too;
- * else, how much of that has been told is not known.
+ * How many more records the counters of a channel say were lost than its GTSC_TYPE_LOST records do:
+ * nobody knows where. The kernel writes a GTSC_TYPE_LOST only in front of a later record, so records
+ * that are lost at the end have none. Those that were lost before the recording count only if
+ * nobody has read the channel before it: otherwise a GTSC_TYPE_LOST may have told the earlier reader.
  */
-static unsigned long long lost_elsewhere(const struct channel *ch, unsigned int channel)
+static unsigned long long lost_elsewhere(const struct channel *ch, unsigned int index)
 {
 	unsigned long long lost = 0, lost_since = 0;
 
-	for (struct reader *r = of_channel[channel]; r; r = r->next_of_channel) {
+	for (struct reader *r = of_channel[index]; r; r = r->next_of_channel) {
 		lost += r->out.lost;
 		lost_since += r->out.lost_since;
 	}
@@ -165,12 +175,12 @@ static unsigned long long lost_elsewhere(const struct channel *ch, unsigned int 
 	return since(lost_since, since(all_lost(&ch->before), all_lost(&ch->stats)));
 }
 
-/* The one with the lowest number; NULL if there is none */
-static struct reader *first_of(unsigned int channel)
+/* The reader of the channel that has the lowest number; NULL if there is none */
+static struct reader *first_of(unsigned int index)
 {
 	struct reader *first = NULL;
 
-	for (struct reader *r = of_channel[channel]; r; r = r->next_of_channel) {
+	for (struct reader *r = of_channel[index]; r; r = r->next_of_channel) {
 		if (!first || r->number < first->number)
 			first = r;
 	}
@@ -200,7 +210,7 @@ static int start_channels(struct channel *channels, unsigned int nr)
 			channels[i].started = !ret;
 		}
 		if (ret)
-			return complain_of(channels[i].name, ret);
+			return complain_of_channel(channels[i].name, ret);
 	}
 
 	return 0;
@@ -216,8 +226,8 @@ static void stop_channels(struct channel *channels, unsigned int nr)
 }
 
 /*
- * Until a signal, an error, or the end. A file that cannot be opened is an error, but the
- * others are read on.
+ * Waits for a signal, an error, or the end. Returns 0, or the error of a buffer file that has come
+ * and cannot be opened: the others are read on.
  */
 static int wait_and_show(struct channel *channels, unsigned int nr,
 			 const struct record_options *options)
@@ -226,19 +236,21 @@ static int wait_and_show(struct channel *channels, unsigned int nr,
 	unsigned long long shown = 0;
 	int ret = 0;
 
-	while (!interrupted && !threads_done(threads) && !traced_task_ended()) {
+	while (!interrupted && !threads_done(threads) &&
+	       !(options->ended && options->ended())) {
 		struct totals t = { 0 };
 
 		usleep(100000);
 		now = now_ns();
 		if (options->seconds && (now - start) / 1e9 >= options->seconds)
 			break;
-		if (now - last < 1000000000)
+		if (now - last < SECOND)
 			continue;
 		if (!ret)
 			ret = start_readers(channels, nr);
-		add_readers(&t);
-		add_channels(channels, nr, &t);
+		update_stats(channels, nr);
+		sum_readers(&t);
+		sum_channels(channels, nr, &t);
 		if (!options->quiet)
 			show(&t, (now - start) / 1e9,
 			     (t.records - shown) / ((now - last) / 1e9),
@@ -250,7 +262,7 @@ static int wait_and_show(struct channel *channels, unsigned int nr,
 	return ret;
 }
 
-/* Returns the error of any of them */
+/* Returns 0, or the error of one of the readers */
 static int end_readers(void)
 {
 	int error = 0;
@@ -278,7 +290,10 @@ static int close_stream(struct reader *r, uint64_t lost)
 	return r->error ? 0 : complain_of(r->ch->name, ret);
 }
 
-/* After the counters of the channels were read for the last time */
+/*
+ * After the counters of the channels were read for the last time. Returns 0, or a negative errno
+ * after a message.
+ */
 static int close_streams(const struct channel *channels, unsigned int nr)
 {
 	unsigned long long unwritten = 0;
@@ -320,16 +335,19 @@ static void give_up(struct channel *channels, unsigned int nr)
 	ctf_close(trace);
 }
 
-/* Open all files, and only then start what has to be started, and replace an old trace */
+/*
+ * Opens all files, then starts the channels that are not running, then replaces an old trace.
+ * Returns 0, or a negative errno after a message.
+ */
 static int begin(struct channel *channels, unsigned int nr, const struct record_options *options)
 {
 	int ret;
 
-	started = now_ns();
+	begin_time = now_ns();
 	for (unsigned int i = 0; i < nr; i++) {
 		ret = get_stats(&channels[i], &channels[i].before);
 		if (ret)
-			return complain_of(channels[i].name, ret);
+			return complain_of_channel(channels[i].name, ret);
 	}
 	catch_signals();
 	trace = ctf_create(options->output, channels, nr, options->ctf2);
@@ -375,14 +393,18 @@ int record(struct channel *channels, unsigned int nr, const struct record_option
 	if (!options->held)
 		ret = wait_and_show(channels, nr, options);
 	stop_channels(channels, nr);
+	/* A CPU may have come since wait_and_show() has looked */
+	if (!ret && !options->held)
+		ret = start_readers(channels, nr);
 	ret = end_readers() ?: ret;
-	add_channels(channels, nr, &all);
+	update_stats(channels, nr);
+	sum_channels(channels, nr, &all);
 	complain_of_gone(channels, nr);
 	ret = close_streams(channels, nr) ?: ret;
-	add_readers(&all);
+	sum_readers(&all);
 	ret = ctf_finish(trace) ?: ret;
 	ctf_close(trace);
-	seconds = (now_ns() - started) / 1e9;
+	seconds = (now_ns() - begin_time) / 1e9;
 	show(&all, seconds, all.records / seconds, "\n");
 
 	return ret;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gtsc: gives the records of a trace file, of a file of packets, or of packets that come
- * from a pipe, one after another. Of a damaged file it gives those that are whole.
+ * gtsc: gives the records of a buffer file, of a stream file, or of packets that come from a
+ * pipe, one after another. Of a damaged file it gives those that are whole.
  */
 #define _GNU_SOURCE
 #include <byteswap.h>
@@ -13,13 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output.h"
-#include "reader.h"
+#include "source.h"
 
-/* Of the trace that is read */
-static const struct metadata *meta;
-
-static struct gtsc_record_header get_header(const struct stream *s)
+static struct gtsc_record_header get_header(const struct source *s)
 {
 	struct gtsc_record_header h;
 
@@ -34,24 +30,20 @@ static struct gtsc_record_header get_header(const struct stream *s)
 	return h;
 }
 
-static bool is_live(const struct stream *s)
-{
-	return s->in.room;
-}
-
 /* Whether all of the record is there, and it can be one of this packet */
-static bool is_whole(const struct stream *s, const struct gtsc_record_header *h)
+static bool is_whole(const struct source *s, const struct gtsc_record_header *h)
 {
 	size_t left = s->end - s->p;
 
-	if (is_live(s))
+	if (s->live)
 		return record_size(h->len) <= left;
 
 	/* The last one of a packet has no padding */
-	return h->len <= left - sizeof(*h) && h->time >= s->begin && h->time <= s->last;
+	return h->len <= MAX_RECORD && h->len <= left - sizeof(*h) && h->time >= s->least &&
+	       h->time <= s->greatest;
 }
 
-static void take_record(struct stream *s, const struct gtsc_record_header *h)
+static void take_record(struct source *s, const struct gtsc_record_header *h)
 {
 	size_t size = record_size(h->len), left = s->end - s->p;
 
@@ -60,14 +52,13 @@ static void take_record(struct stream *s, const struct gtsc_record_header *h)
 		.data = s->p + sizeof(*h), .len = h->len,
 	};
 	s->p += size < left ? size : left;
-	if (is_live(s))
-		s->last = h->time;
+	s->last_time = h->time;
 }
 
-/* Of a trace file: returns false for a record that is not to be printed */
-static bool is_item(struct stream *s, uint16_t type)
+/* Of a buffer file: returns false for a record that is not to be printed */
+static bool is_item(struct source *s, uint16_t type)
 {
-	if (!is_live(s) || type == GTSC_TYPE_RECORD)
+	if (!s->live || type == GTSC_TYPE_RECORD)
 		return true;
 	if (type != GTSC_TYPE_LOST || s->item.len < sizeof(s->item.lost))
 		return false;
@@ -76,20 +67,23 @@ static bool is_item(struct stream *s, uint16_t type)
 	return s->item.lost;
 }
 
-static void take_lost(struct stream *s)
+static void take_lost(struct source *s)
 {
-	/* What is lost at the end has no place, and so no CPU: see ctf_close_stream() */
+	/*
+	 * What is lost at the end of a file has no place, and so no CPU: see ctf_close_stream().
+	 * In a pipe, the end cannot be told from the middle: the CPU is that of the buffer file.
+	 */
 	bool known = !s->ch->global && (s->pos < s->size || s->p != s->end || !s->map);
 
 	s->item = (struct item){
-		.ch = s->ch, .cpu = known ? (int)s->number : -1, .time = s->begin,
+		.ch = s->ch, .cpu = known ? (int)s->number : -1, .time = s->least,
 		.lost = s->lost,
 	};
 	s->lost = 0;
 }
 
 /* Puts the next record into @s->item; false if there is none now */
-bool next_item(struct stream *s)
+bool next_item(struct source *s)
 {
 	struct gtsc_record_header h;
 
@@ -115,20 +109,20 @@ bool next_item(struct stream *s)
 	}
 }
 
-/* Trace files */
+/* Buffer files */
 
-static bool refill_live(struct stream *s)
+static bool refill_live(struct source *s)
 {
 	ssize_t n;
 
-	if (s->last > s->until)
+	if (s->gone || s->last_time > s->until)
 		return false;
 	s->in.used = s->p - s->in.buf;
 	n = input_read(&s->in);
 	s->p = s->in.buf;
 	s->end = s->p + s->in.have;
 	if (n < 0) {
-		complain_of(s->ch->name, n);
+		complain_of_channel(s->ch->name, n);
 		s->damaged = true;
 		s->gone = true;
 	}
@@ -136,19 +130,34 @@ static bool refill_live(struct stream *s)
 	return n > 0;
 }
 
-int open_trace_file(struct stream *s, const struct channel *ch, unsigned int number)
+/* Returns 0, or a negative errno after a message */
+int open_buffer_file(struct source *s, const struct channel *ch, unsigned int number)
 {
 	int ret;
 
 	memset(s, 0, sizeof(*s));
 	ret = input_open(&s->in, ch, number);
 	s->ch = ch;
+	s->live = true;
 	s->number = number;
 	s->p = s->in.buf;
 	s->end = s->p;
 	s->refill = refill_live;
 
 	return ret;
+}
+
+/**
+ * read_until - end a buffer file for now
+ * @s: the source
+ * @time: after a record that is later, next_item() reads no more
+ *
+ * The record itself is given, and so is what was read together with it.
+ */
+void read_until(struct source *s, uint64_t time)
+{
+	s->until = time;
+	s->last_time = 0;
 }
 
 /* Packets */
@@ -188,24 +197,24 @@ bool check_packet(const struct metadata *m, const void *data, struct ctf_packet 
 }
 
 /* @len bytes of the packet's records are there */
-static void begin_packet(struct stream *s, const struct ctf_packet *packet, bool swapped,
+static void begin_packet(struct source *s, const struct ctf_packet *packet, bool swapped,
 			 const uint8_t *records, size_t len)
 {
-	s->ch = &meta->channels[packet->stream_id];
+	s->ch = &s->m->channels[packet->stream_id];
 	s->number = packet->stream_instance_id;
 	s->swapped = swapped;
 	s->p = records;
 	s->end = records + len;
-	s->begin = packet->timestamp_begin;
-	s->last = packet->timestamp_end;
+	s->least = packet->timestamp_begin;
+	s->greatest = packet->timestamp_end;
 	s->lost = packet->events_discarded > s->discarded ?
 		  packet->events_discarded - s->discarded : 0;
 	s->discarded = packet->events_discarded;
 }
 
-/* Packets in a file */
+/* Stream files */
 
-static void damage(struct stream *s, size_t pos, size_t lost, const char *what)
+static void damage(struct source *s, size_t pos, size_t lost, const char *what)
 {
 	complain("%s: at byte %zu: %s", s->name, pos, what);
 	s->damaged = true;
@@ -213,13 +222,13 @@ static void damage(struct stream *s, size_t pos, size_t lost, const char *what)
 }
 
 /* Where the next packet is that is whole; the end of the file if there is none */
-static size_t find_packet(const struct stream *s, size_t pos)
+static size_t find_packet(const struct source *s, size_t pos)
 {
 	struct ctf_packet packet;
 	bool swapped;
 
 	for (; pos + sizeof(packet) <= s->size; pos++) {
-		if (check_packet(meta, s->map + pos, &packet, &swapped) &&
+		if (check_packet(s->m, s->map + pos, &packet, &swapped) &&
 		    packet.packet_size <= s->size - pos)
 			return pos;
 	}
@@ -227,14 +236,14 @@ static size_t find_packet(const struct stream *s, size_t pos)
 	return s->size;
 }
 
-static bool get_packet(const struct stream *s, struct ctf_packet *packet, bool *swapped)
+static bool get_packet(const struct source *s, struct ctf_packet *packet, bool *swapped)
 {
 	return s->size - s->pos >= sizeof(*packet) &&
-	       check_packet(meta, s->map + s->pos, packet, swapped);
+	       check_packet(s->m, s->map + s->pos, packet, swapped);
 }
 
 /* The packet reaches over the end of the file: does the file break off, or is it damaged? */
-static bool take_rest(struct stream *s, const struct ctf_packet *packet, bool swapped)
+static bool take_rest(struct source *s, const struct ctf_packet *packet, bool swapped)
 {
 	size_t next = find_packet(s, s->pos + 1), left = s->size - s->pos;
 
@@ -254,7 +263,7 @@ static bool take_rest(struct stream *s, const struct ctf_packet *packet, bool sw
 	return true;
 }
 
-static bool take_packet(struct stream *s)
+static bool take_packet(struct source *s)
 {
 	struct ctf_packet packet;
 	bool swapped;
@@ -277,7 +286,7 @@ static bool take_packet(struct stream *s)
 	return true;
 }
 
-static bool refill_file(struct stream *s)
+static bool refill_file(struct source *s)
 {
 	if (s->p != s->end && s->cut)
 		s->lost_bytes += s->end - s->p;
@@ -296,13 +305,13 @@ static bool refill_file(struct stream *s)
 }
 
 /* Returns -ENODATA if the file is empty: nothing was written on that CPU */
-static int map_file(struct stream *s, int dir, const char *name)
+static int map_file(struct source *s, int dir, const char *name)
 {
 	struct stat st;
 	int fd, ret = 0;
 
 	fd = open_regular(dir, name);
-	/* A link, a directory: not a stream */
+	/* A link, a directory: not a stream file */
 	if (fd == -ELOOP || fd == -EINVAL)
 		return -ENODATA;
 	if (fd < 0)
@@ -322,18 +331,17 @@ static int map_file(struct stream *s, int dir, const char *name)
 	return ret;
 }
 
-int open_packet_file(struct stream *s, const struct metadata *m, int dir,
+/* Returns 0, -ENODATA if the file has no packets, or another negative errno */
+int open_stream_file(struct source *s, const struct metadata *m, int dir,
 		     const char *dir_name, const char *name)
 {
 	int ret;
 
-	meta = m;
 	memset(s, 0, sizeof(*s));
+	s->m = m;
 	if (asprintf(&s->name, "%s/%s", dir_name, name) < 0)
 		return -ENOMEM;
 	s->ch = &m->channels[0];
-	s->p = s->map;
-	s->end = s->p;
 	s->refill = refill_file;
 	ret = map_file(s, dir, name);
 	s->p = s->map;
@@ -346,7 +354,7 @@ int open_packet_file(struct stream *s, const struct metadata *m, int dir,
 
 /* Packets from a pipe */
 
-static bool refill_block(struct stream *s)
+static bool refill_block(struct source *s)
 {
 	struct block *block = s->blocks;
 
@@ -374,17 +382,17 @@ static bool refill_block(struct stream *s)
 	return true;
 }
 
-void open_blocks(struct stream *s, const struct metadata *m, const struct ctf_packet *packet)
+void open_blocks(struct source *s, const struct metadata *m, const struct ctf_packet *packet)
 {
-	meta = m;
 	memset(s, 0, sizeof(*s));
+	s->m = m;
 	s->ch = &m->channels[packet->stream_id];
 	s->number = packet->stream_instance_id;
 	s->tail = &s->blocks;
 	s->refill = refill_block;
 }
 
-void add_block(struct stream *s, struct block *block)
+void add_block(struct source *s, struct block *block)
 {
 	block->next = NULL;
 	*s->tail = block;
@@ -392,7 +400,7 @@ void add_block(struct stream *s, struct block *block)
 }
 
 /* Packets of a file, or those that have come from a pipe and are left */
-void close_packets(struct stream *s)
+void close_packets(struct source *s)
 {
 	struct block *block;
 

@@ -16,7 +16,7 @@
 #include "command.h"
 #include "report.h"
 
-/* Of the buffer of each processor: enough for a burst of calls, until the reader has its turn */
+/* Of the buffer of each CPU: enough for a burst of calls, until the reader has its turn */
 #define DEFAULT_MIB	4
 /* The providers have sub-buffers of 64 KiB */
 #define SUBS_IN_MIB	16
@@ -48,7 +48,7 @@ struct options {
 	const char		**patterns;	/* NULL behind the last one */
 	const char		*output;	/* NULL: show the calls */
 	double			seconds;	/* 0: until a signal, or the task ends */
-	unsigned long		mib;		/* of the buffer of each processor */
+	unsigned long		mib;		/* of the buffer of each CPU */
 	bool			quiet, flight, retval;
 	pid_t			pid;		/* 0: all tasks */
 	char			**command;	/* NULL: none */
@@ -123,10 +123,39 @@ static bool is_loaded(const struct provider *provider)
 	return !access(path, F_OK);
 }
 
+/*
+ * The process that the module was loaded for, by its parameter; 0 if that cannot be read, or if
+ * the module is not loaded
+ */
+static pid_t loaded_for(const struct provider *provider)
+{
+	char path[80];
+	pid_t pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/module/%s/parameters/except", provider->module);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%d", &pid) != 1)
+		pid = 0;
+	fclose(f);
+
+	return pid;
+}
+
+static int complain_of_loaded(const struct provider *provider)
+{
+	complain("the module %s is loaded: rmmod it, or gtsc print --follow %s",
+		 provider->module, provider->channel);
+
+	return -EEXIST;
+}
+
 /* The provider whose module has to be removed */
 static const struct provider *loaded;
 
-/* At every exit */
+/* At every exit, also by must() in any thread */
 static void remove_module(void)
 {
 	const char *module;
@@ -138,7 +167,6 @@ static void remove_module(void)
 	/* If the module cannot be removed, it traces nothing at least */
 	if (channel)
 		set_state(channel, "stopped");
-	syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
 	if (syscall(SYS_delete_module, module, O_NONBLOCK))
 		complain("the module %s cannot be removed: %s", module, strerror(errno));
 }
@@ -148,12 +176,10 @@ static int load_module(const struct options *o)
 	char *argv[10] = { "modprobe", (char *)o->provider->module }, said[1024];
 	int nr = 2, status;
 	char *patterns;
+	pid_t pid;
 
-	if (is_loaded(o->provider)) {
-		complain("the module %s is loaded: rmmod it, or gtsc print --follow %s",
-			 o->provider->module, o->provider->channel);
-		return -EEXIST;
-	}
+	if (is_loaded(o->provider))
+		return complain_of_loaded(o->provider);
 	patterns = make_parameter(o->patterns);
 	if (patterns && strlen(strchr(patterns, '=') + 1) > MAX_PARAMETER) {
 		complain("-f: all patterns together are longer than %u bytes", MAX_PARAMETER);
@@ -172,8 +198,12 @@ static int load_module(const struct options *o)
 	status = run_modprobe(argv, said, sizeof(said));
 	while (nr > 2)
 		free(argv[--nr]);
-	/* A signal can have ended modprobe when it had loaded the module */
-	if (!status || is_loaded(o->provider))
+	/*
+	 * A signal can have ended modprobe when it had loaded the module. And if another gtsc was
+	 * faster, modprobe succeeds, but the module is not ours to be removed.
+	 */
+	pid = loaded_for(o->provider);
+	if (pid == getpid() || (!status && !pid))
 		loaded = o->provider;
 	atexit(remove_module);
 	if (interrupted) {
@@ -181,7 +211,10 @@ static int load_module(const struct options *o)
 		return -EINTR;
 	}
 
-	return status ? complain_of_module(o, said) : 0;
+	if (status)
+		return complain_of_module(o, said);
+
+	return loaded ? 0 : complain_of_loaded(o->provider);
 }
 
 /* A flight recorder is read at the end: it has the newest calls then */
@@ -199,7 +232,7 @@ static int record_calls(const struct options *o)
 {
 	struct record_options options = {
 		.output = o->output, .seconds = o->seconds, .quiet = o->quiet,
-		.held = o->flight,
+		.held = o->flight, .ended = traced_task_ended,
 	};
 
 	return record(channel, 1, &options);
@@ -210,7 +243,7 @@ static int print_calls(const struct options *o)
 	print_format = find_format(o->provider->format);
 
 	return o->flight ? read_channels(channel, 1, &print_sink) :
-			   follow_channels(channel, 1, o->seconds, &print_sink);
+			   follow_channels(channel, 1, o->seconds, traced_task_ended, &print_sink);
 }
 
 static int show_top(const struct options *o)
@@ -219,7 +252,7 @@ static int show_top(const struct options *o)
 	int ret;
 
 	top_start(o->top);
-	ret = follow_channels(channel, 1, o->seconds, &sink);
+	ret = follow_channels(channel, 1, o->seconds, traced_task_ended, &sink);
 	top_end(o->top);
 
 	return ret;
@@ -234,7 +267,7 @@ static int show_calls(const struct options *o)
 }
 
 /* Returns 0, or a negative errno after a message */
-static int trace(struct options *o)
+static int trace_calls(struct options *o)
 {
 	unsigned int nr = 0;
 	int ret = 0;
@@ -247,7 +280,7 @@ static int trace(struct options *o)
 		ret = trace_process(o->pid);
 	if (!ret)
 		ret = load_module(o);
-	if (!ret && find_channels(o->provider->channel, &channel, &nr) != 1) {
+	if (!ret && (find_channels(o->provider->channel, &channel, &nr) || nr != 1)) {
 		complain("%s: the module has set up no such channel", o->provider->channel);
 		ret = -ENOENT;
 	}
@@ -258,6 +291,8 @@ static int trace(struct options *o)
 	if (!ret)
 		ret = show_calls(o);
 	remove_module();
+	/* Nothing is left that a signal could leave behind */
+	must_end_in_order = false;
 
 	return ret;
 }
@@ -321,7 +356,7 @@ static int parse_options(int argc, char **argv, struct options *o, const char *s
 			ret = parse_pid(optarg, &o->pid);
 			break;
 		case 'b':
-			ret = parse_size(optarg, &o->mib);
+			ret = parse_mib(optarg, &o->mib);
 			break;
 		default:
 			ret = parse_own_option(opt, argv[0], o);
@@ -341,9 +376,9 @@ static int parse_options(int argc, char **argv, struct options *o, const char *s
 
 static int run(struct options *o)
 {
-	int ret = trace(o), status = end_command();
+	int ret = trace_calls(o), status = end_command();
 
-	return ret ? 1 : check_output(stdout) ?: status;
+	return ret ? 1 : check_output() ?: status;
 }
 
 static const struct option flight_option[] = {
