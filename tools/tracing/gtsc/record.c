@@ -157,9 +157,10 @@ static void sum_channels(const struct channel *channels, unsigned int nr, struct
 
 /*
  * How many more records the counters of a channel say were lost than its GTSC_TYPE_LOST records do:
- * nobody knows where. The kernel writes a GTSC_TYPE_LOST only in front of a later record, so records
- * that are lost at the end have none. Those that were lost before the recording count only if
- * nobody has read the channel before it: otherwise a GTSC_TYPE_LOST may have told the earlier reader.
+ * nobody knows where. The kernel writes a GTSC_TYPE_LOST only in front of a later record, so
+ * records that are lost at the end have none. Those that were lost before the recording count only
+ * if nobody has read the channel before it: otherwise a GTSC_TYPE_LOST may have told the earlier
+ * reader.
  */
 static unsigned long long lost_elsewhere(const struct channel *ch, unsigned int index)
 {
