@@ -32,7 +32,7 @@
 /* The low bits of the address that an entry leads to, see include/linux/ktrace.h */
 enum site_class {
 	SITE_ANY,		/* the first five bytes may be moved elsewhere */
-	SITE_PADDING,		/* no instruction may be moved */
+	SITE_FIXED,		/* no instruction may be moved */
 	SITE_ONE_INSN,		/* only the first instruction may be moved */
 	SITE_ALTERNATIVE,	/* ... when alternatives were applied */
 };
@@ -137,11 +137,11 @@ static enum site_class classify(struct objtool_file *file, struct symbol *func,
 		targets |= inner_targets(file, func->cfunc, first);
 
 	if (targets & BIT(0))
-		return SITE_PADDING;
+		return SITE_FIXED;
 	if (is_alternative(first))
 		return SITE_ALTERNATIVE;
 	if (!is_movable(first))
-		return SITE_PADDING;
+		return SITE_FIXED;
 
 	for (;;) {
 		len += insn->len;
@@ -165,7 +165,8 @@ static const char *list_name(void)
 	return opts.prefix ? "__patchable_function_entries" : ".eh_frame";
 }
 
-static bool is_optin(struct section *sec)
+/* Does it list functions that are traced on request only? */
+bool is_ktrace_optin_list(struct section *sec)
 {
 	return !strncmp(sec->name, OPTIN_LIST, strlen(OPTIN_LIST));
 }
@@ -220,18 +221,20 @@ static int walk_candidates(struct objtool_file *file, struct section *sites)
 	struct section *sec;
 	struct symbol *func;
 	struct reloc *reloc;
+	unsigned int optin;
 	int nr = 0;
 
 	list_for_each_entry(sec, &file->elf->sections, list) {
-		if ((strcmp(sec->name, list_name()) && !is_optin(sec)) || !sec->rsec)
+		if ((strcmp(sec->name, list_name()) && !is_ktrace_optin_list(sec)) ||
+		    !sec->rsec)
 			continue;
 
+		optin = is_ktrace_optin_list(sec) ? SITE_OPTIN : 0;
 		for_each_reloc(sec->rsec, reloc) {
 			func = candidate(file, reloc);
 			if (!func)
 				continue;
-			if (sites && add_site(file, func, is_optin(sec) ? SITE_OPTIN : 0,
-					      sites, nr))
+			if (sites && add_site(file, func, optin, sites, nr))
 				return -1;
 			nr++;
 		}

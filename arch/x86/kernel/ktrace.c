@@ -25,7 +25,7 @@
  *
  * At first, only bytes of one instruction are overwritten: a task is in front of it or behind
  * it, and never between these bytes. If the instruction is shorter than the jump, a breakpoint
- * is in its place, whose handler goes on in the slot (ktrace_int3.c). The next instructions that
+ * is in its place, whose handler goes on in the slot (ktrace_entry.c). The next instructions that
  * begin in the place of the jump are displaced, too, if they can be. The breakpoint becomes a
  * jump when no task is between them (ktrace_upgrade.c).
  *
@@ -59,10 +59,17 @@
 #include <asm/nospec-branch.h>
 #include <asm/paravirt.h>
 
-#include "ktrace_int3.h"
-#include "ktrace_site.h"
+#include "ktrace_entry.h"
+#include "ktrace_loc.h"
 #include "ktrace_slot.h"
 #include "ktrace_upgrade.h"
+
+static int cmp_addresses(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
 
 /* The ENDBRs that apply_seal_endbr() will overwrite, sorted */
 static unsigned long *sealed_endbrs(unsigned int *nr)
@@ -72,20 +79,21 @@ static unsigned long *sealed_endbrs(unsigned int *nr)
 
 	sealed = kvmalloc_array(__ibt_endbr_seal_end - __ibt_endbr_seal, sizeof(*sealed),
 				GFP_KERNEL);
+	/* All ENDBRs are taken as needed, then: more functions get a slot */
 	if (!sealed)
 		return NULL;
 
 	*nr = 0;
 	for (s = __ibt_endbr_seal; s < __ibt_endbr_seal_end; s++)
 		sealed[(*nr)++] = (unsigned long)s + *s;
-	sort(sealed, *nr, sizeof(*sealed), ktrace_cmp_addresses, NULL);
+	sort(sealed, *nr, sizeof(*sealed), cmp_addresses, NULL);
 
 	return sealed;
 }
 
 static bool is_sealed(unsigned long func, const unsigned long *sealed, unsigned int nr)
 {
-	return sealed && bsearch(&func, sealed, nr, sizeof(*sealed), ktrace_cmp_addresses);
+	return sealed && bsearch(&func, sealed, nr, sizeof(*sealed), cmp_addresses);
 }
 
 /* Until apply_returns() runs, a return is a jump to __x86_return_thunk */
@@ -98,10 +106,10 @@ static bool is_return(unsigned long entry)
 }
 
 /*
- * Before alternatives were applied, this is what a direct call of a paravirt function is, or
- * an instruction in its place. But for sti, these can be in a slot.
+ * Until alternatives are applied, `call *pv_op(%rip)` is in the place of a direct call, or of an
+ * instruction. Both can be in a slot, but not sti, which replaces the call of irq_enable.
  */
-static bool is_paravirt_call(unsigned long entry)
+static bool is_displaceable_pv_call(unsigned long entry)
 {
 	static const u8 call_indirect[] = { 0xff, 0x15 };
 
@@ -122,17 +130,17 @@ static bool can_displace(unsigned long entry, unsigned int class, bool *is_short
 	u8 code[KTRACE_SLOT_CODE];
 	struct ktrace_moved moved;
 
-	if (class == KTRACE_SITE_PADDING || ktrace_may_change(entry))
+	if (class == KTRACE_SITE_FIXED || ktrace_is_smp_lock(entry))
 		return false;
 
 	*is_short = true;
-	if (class == KTRACE_SITE_ALTERNATIVE && is_paravirt_call(entry))
+	if (class == KTRACE_SITE_ALTERNATIVE && is_displaceable_pv_call(entry))
 		return true;
-	if (ktrace_displace((u8 *)entry, entry, INT3_INSN_SIZE, MODULES_VADDR, code, &moved))
+	if (ktrace_make_slot_code((u8 *)entry, entry, INT3_INSN_SIZE, MODULES_VADDR, code, &moved))
 		return false;
 
 	if (class != KTRACE_SITE_ALTERNATIVE && !is_return(entry))
-		*is_short = moved.len < ktrace_jump_len();
+		*is_short = moved.old_len < ktrace_jump_len();
 
 	return true;
 }
@@ -147,10 +155,11 @@ static bool can_displace(unsigned long entry, unsigned int class, bool *is_short
  */
 bool __init arch_ktrace_can_displace(unsigned long func)
 {
-	unsigned long entry = ktrace_first_insn(func);
+	unsigned long entry = ktrace_entry_of(func);
 	bool is_short;
 
-	return ktrace_is_endbr_free(func) || can_displace(entry, KTRACE_SITE_ANY, &is_short);
+	/* After alternatives, its first instruction is one like any other */
+	return !ktrace_needs_slot(func) || can_displace(entry, KTRACE_SITE_ANY, &is_short);
 }
 
 static bool is_livepatch(struct module *mod)
@@ -163,13 +172,16 @@ static bool is_livepatch(struct module *mod)
 }
 
 /**
- * arch_ktrace_traceable - select the functions that can be traced
+ * arch_ktrace_traceable - select the functions that can be traced, and reserve what they need
  * @mod: the module, after its alternatives were applied, or NULL for the kernel
  * @funcs: addresses of the functions plus their class, KTRACE_SITE_*, sorted. On return, the
  *	addresses of those that can be traced come first, sorted.
  * @nr: their number
  *
- * Context: process context, may sleep.
+ * Functions get an entry in the table of ktrace_entry.c, and slots. These stay until
+ * arch_ktrace_free(), after an error as well.
+ *
+ * Context: process context, may sleep; takes text_mutex.
  *
  * Return: the number of functions that can be traced, or -ENOMEM.
  */
@@ -190,13 +202,13 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 		unsigned int class = funcs[i] & KTRACE_SITE_CLASS;
 		unsigned long func = funcs[i] - class;
 
-		/* klp_apply_section_relocs() changes the code when it is in use */
+		/* klp_apply_section_relocs() may change the code while it is traced */
 		if (is_livepatch(mod))
-			class = KTRACE_SITE_PADDING;
+			class = KTRACE_SITE_FIXED;
 		if (!ktrace_is_padding_free(func))
 			continue;
-		if (!ktrace_is_endbr_free(func) && !is_sealed(func, sealed, nr_sealed)) {
-			unsigned long entry = ktrace_first_insn(func);
+		if (ktrace_needs_slot(func) && !is_sealed(func, sealed, nr_sealed)) {
+			unsigned long entry = ktrace_entry_of(func);
 			bool is_short;
 
 			if (!can_displace(entry, class, &is_short))
@@ -223,17 +235,17 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
 }
 
 /**
- * arch_ktrace_free_init - forget the upgrades and table entries of functions in a range
+ * arch_ktrace_forget - forget the upgrades and entries of functions in a range
  * @mod: the module, or NULL for the kernel
  * @start: of the range; no task executes its functions any more
  * @end: behind the last
  *
  * Context: process context, may sleep; takes text_mutex.
  */
-void arch_ktrace_free_init(struct module *mod, unsigned long start, unsigned long end)
+void arch_ktrace_forget(struct module *mod, unsigned long start, unsigned long end)
 {
 	ktrace_forget_upgrades(start, end);
-	/* The addresses of the kernel's init text are never used again: its entries may stay */
+	/* The kernel's init text is never used again: its entries and slots may stay */
 	if (mod)
 		ktrace_remove_entries(start, end);
 }
@@ -253,7 +265,7 @@ void arch_ktrace_free(struct module *mod)
 		const struct module_memory *mem = &mod->mem[types[i]];
 		unsigned long start = (unsigned long)mem->base;
 
-		arch_ktrace_free_init(mod, start, start + mem->size);
+		arch_ktrace_forget(mod, start, start + mem->size);
 	}
 	ktrace_free_slots(mod);
 }

@@ -17,8 +17,8 @@
 #include <asm/text-patching.h>
 
 #include "ktrace_code.h"
-#include "ktrace_int3.h"
-#include "ktrace_site.h"
+#include "ktrace_entry.h"
+#include "ktrace_loc.h"
 #include "ktrace_slot.h"
 
 struct new_code {
@@ -32,6 +32,9 @@ static_assert(sizeof(new_pads.blocks[0].code) == KTRACE_FUNC_ALIGN);
 
 #define BLOCKS_OF_SLOT		(sizeof(struct ktrace_slot) / KTRACE_FUNC_ALIGN)
 static_assert(ARRAY_SIZE(new_slots.blocks) % BLOCKS_OF_SLOT == 0);
+/* All that is written in front of a function is padding, of which the end is used */
+static_assert(!IS_ENABLED(CONFIG_CALL_PADDING) ||
+	      CONFIG_FUNCTION_PADDING_BYTES >= KTRACE_FUNC_ALIGN);
 /* What is copied for a slot is in the sixteen bytes of the entry */
 static_assert(ENDBR_INSN_SIZE + KTRACE_SLOT_CODE - JMP32_INSN_SIZE <= KTRACE_FUNC_ALIGN);
 
@@ -54,7 +57,7 @@ static void publish_slots(void)
 		struct ktrace_slot *slot = new_slots.blocks[i].addr;
 
 		if (slot->form != KTRACE_SLOT_JUMP || !ktrace_uses_padding())
-			ktrace_set_entry_slot(ktrace_first_insn(ktrace_slot_func(slot)), slot);
+			ktrace_set_entry_slot(ktrace_entry_of(ktrace_slot_func(slot)), slot);
 	}
 }
 
@@ -93,7 +96,7 @@ void ktrace_drop_code(void)
 	new_pads.nr = 0;
 }
 
-static u8 *new_block(struct new_code *new, void *addr)
+static u8 *add_block(struct new_code *new, void *addr)
 {
 	struct text_poke_block *block = &new->blocks[new->nr++];
 
@@ -103,7 +106,7 @@ static u8 *new_block(struct new_code *new, void *addr)
 }
 
 /* The padding that is used is the end of the block in front of the function */
-static void *new_pad(unsigned long func)
+static void *add_pad(unsigned long func)
 {
 	void *addr = (void *)func - KTRACE_FUNC_ALIGN;
 	u8 *code;
@@ -112,42 +115,43 @@ static void *new_pad(unsigned long func)
 	if (new_pads.nr == ARRAY_SIZE(new_pads.blocks))
 		ktrace_write_code();
 
-	code = new_block(&new_pads, addr);
+	code = add_block(&new_pads, addr);
 	memcpy(code, addr, KTRACE_FUNC_ALIGN);
 
 	return code + KTRACE_FUNC_ALIGN - sizeof(struct ktrace_pad);
 }
 
 /* Can the instructions that begin in the jump's place be displaced with the first? */
-static bool can_displace_several(const struct ktrace_site *site)
+static bool can_displace_several(const struct ktrace_loc *loc)
 {
 	/* Every byte, not only first bytes of instructions: a false match keeps the breakpoint */
 	for (unsigned int i = 1; i < ktrace_jump_len(); i++) {
-		if (ktrace_may_change(site->entry + i))
+		if (ktrace_is_smp_lock(loc->entry + i))
 			return false;
 	}
 
-	return ktrace_site_class(site->func) == KTRACE_SITE_ANY;
+	/* From .ktrace_sites: to keep it with the entry would need memory for each function */
+	return ktrace_site_class(loc->func) == KTRACE_SITE_ANY;
 }
 
 /* All instructions in the place of the jump, if they can be displaced, or the first */
-static int displace_insns(const struct ktrace_site *site, const u8 *insns, unsigned long at,
-			  u8 *code, struct ktrace_moved *moved)
+static int make_code(const struct ktrace_loc *loc, const u8 *insns, unsigned long at, u8 *code,
+		     struct ktrace_moved *moved)
 {
 	int ret;
 
 	/* A kprobe of another instruction than the first would not be hit in the slot */
-	if (!ktrace_needs_one_insn(site->entry)) {
-		ret = ktrace_displace(insns, site->entry, ktrace_jump_len(), at, code, moved);
-		if (!ret && (moved->nr == 1 || can_displace_several(site)))
+	if (!ktrace_needs_one_insn(loc->entry)) {
+		ret = ktrace_make_slot_code(insns, loc->entry, ktrace_jump_len(), at, code, moved);
+		if (!ret && (moved->nr == 1 || can_displace_several(loc)))
 			return 0;
 	}
 
-	return ktrace_displace(insns, site->entry, INT3_INSN_SIZE, at, code, moved);
+	return ktrace_make_slot_code(insns, loc->entry, INT3_INSN_SIZE, at, code, moved);
 }
 
 /* Fill the code of @slot, which is to be at @at */
-static int displace(const struct ktrace_site *site, unsigned long at, struct ktrace_slot *slot)
+static int fill_slot(const struct ktrace_loc *loc, unsigned long at, struct ktrace_slot *slot)
 {
 	/* Only what can fit into a slot: the bytes behind may be unmapped */
 	const unsigned int max_len = sizeof(slot->code) - JMP32_INSN_SIZE;
@@ -156,16 +160,16 @@ static int displace(const struct ktrace_site *site, unsigned long at, struct ktr
 	struct ktrace_moved moved = { };
 	int ret;
 
-	memcpy(insns, (void *)site->entry, max_len);
+	memcpy(insns, (void *)loc->entry, max_len);
 	memcpy(slot->replaced, insns, sizeof(slot->replaced));
 
-	ret = displace_insns(site, insns, at, slot->code, &moved);
+	ret = make_code(loc, insns, at, slot->code, &moved);
 
-	slot->first_len = moved.first;
+	slot->first_len = moved.first_len;
 	if (moved.nr > 1)
 		slot->form = KTRACE_SLOT_SEVERAL;
 	else
-		slot->form = moved.first < jump_len ? KTRACE_SLOT_BREAKPOINT : KTRACE_SLOT_JUMP;
+		slot->form = moved.first_len < jump_len ? KTRACE_SLOT_BREAKPOINT : KTRACE_SLOT_JUMP;
 
 	return ret;
 }
@@ -175,9 +179,9 @@ static int displace(const struct ktrace_site *site, unsigned long at, struct ktr
  * left or the first instruction cannot be displaced. Neither happens for a function that has a
  * record, unless ftrace_kill() was called.
  */
-static struct ktrace_slot *add_slot(const struct ktrace_site *site, unsigned long callee)
+static struct ktrace_slot *add_slot(const struct ktrace_loc *loc, unsigned long callee)
 {
-	struct ktrace_slot *at = ktrace_take_slot(site->func);
+	struct ktrace_slot *at = ktrace_take_slot(loc->func);
 	struct ktrace_slot slot __uninitialized;
 	unsigned long code;
 
@@ -185,16 +189,16 @@ static struct ktrace_slot *add_slot(const struct ktrace_site *site, unsigned lon
 		return NULL;
 
 	code = (unsigned long)at->code;
-	slot.distance = site->func - code;
+	slot.distance = loc->func - code;
 	slot.call = CALL_INSN_OPCODE;
 	slot.disp = callee - code;
-	if (WARN_ON_ONCE(displace(site, code, &slot)))
+	if (WARN_ON_ONCE(fill_slot(loc, code, &slot)))
 		return NULL;
 
 	if (new_slots.nr == ARRAY_SIZE(new_slots.blocks))
 		write_slots();
 	for (int i = 0; i < sizeof(slot); i += KTRACE_FUNC_ALIGN)
-		memcpy(new_block(&new_slots, (void *)at + i), (void *)&slot + i,
+		memcpy(add_block(&new_slots, (void *)at + i), (void *)&slot + i,
 		       KTRACE_FUNC_ALIGN);
 
 	return at;
@@ -209,32 +213,32 @@ static void add_slot_pad(unsigned long func, struct ktrace_slot *slot)
 	if (!ktrace_uses_padding())
 		return;
 
-	pad = new_pad(func);
+	pad = add_pad(func);
 	pad->jmp = JMP32_INSN_OPCODE;
 	pad->disp = (unsigned long)&slot->call - func;
 }
 
 /**
  * ktrace_add_code - add what the function needs when it is traced for the first time
- * @site: the function, for which this was not done yet
+ * @loc: the function, for which this was not done yet
  * @callee: what its call calls
  *
  * Return: 0, or -EINVAL after a WARN().
  */
-int ktrace_add_code(const struct ktrace_site *site, unsigned long callee)
+int ktrace_add_code(const struct ktrace_loc *loc, unsigned long callee)
 {
 	struct ktrace_slot *slot;
 
-	if (site->kind == KTRACE_KIND_PADDING) {
-		ktrace_make_pad(new_pad(site->func), site->func, callee);
+	if (loc->kind == KTRACE_KIND_PADDING) {
+		ktrace_make_pad(add_pad(loc->func), loc->func, callee);
 		return 0;
 	}
 
-	slot = add_slot(site, callee);
+	slot = add_slot(loc, callee);
 	/* arch_ktrace_traceable() has counted it */
 	if (WARN_ON_ONCE(!slot))
 		return -EINVAL;
-	add_slot_pad(site->func, slot);
+	add_slot_pad(loc->func, slot);
 
 	return 0;
 }

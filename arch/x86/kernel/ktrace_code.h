@@ -5,10 +5,10 @@
 
 #include <linux/types.h>
 
-#include "ktrace_site.h"
+#include "ktrace_loc.h"
 #include "ktrace_slot.h"
 
-int ktrace_add_code(const struct ktrace_site *site, unsigned long callee);
+int ktrace_add_code(const struct ktrace_loc *loc, unsigned long callee);
 void ktrace_write_code(void);
 void ktrace_drop_code(void);
 

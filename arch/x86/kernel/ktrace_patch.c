@@ -29,7 +29,7 @@
 #include <asm/nops.h>
 
 #include "ktrace_code.h"
-#include "ktrace_site.h"
+#include "ktrace_loc.h"
 #include "ktrace_slot.h"
 #include "ktrace_upgrade.h"
 
@@ -43,7 +43,7 @@ static bool ktrace_wanted;
  *
  * Context: after alternatives were applied; ftrace_lock held.
  *
- * Return: 0, -EBUSY if call depth tracking is on and ktrace_call_depth_tracking is not set, or
+ * Return: 0, -EBUSY if call depth tracking is on and ktrace_stuffing_requested is not set, or
  * -ENOMEM.
  */
 int __init arch_ktrace_start(void)
@@ -54,7 +54,7 @@ int __init arch_ktrace_start(void)
 	 * Call depth tracking is on, but neither retbleed=stuff nor
 	 * indirect_target_selection=stuff was parsed when the traceable functions were selected.
 	 */
-	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) && !ktrace_call_depth_tracking) {
+	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) && !ktrace_stuffing_requested) {
 		pr_warn("call depth tracking, not by a known option: no function can be traced\n");
 		return -EBUSY;
 	}
@@ -77,7 +77,7 @@ int __init arch_ktrace_start(void)
  */
 int arch_ktrace_prepare(void)
 {
-	/* arch_ktrace_start() does this when memory can be made executable */
+	/* Too early to make memory executable: arch_ktrace_start() allocates the slots then */
 	ktrace_wanted = true;
 
 	return ktrace_started ? ktrace_alloc_slots() : 0;
@@ -85,48 +85,48 @@ int arch_ktrace_prepare(void)
 
 /* Updates */
 
-static int verify(const struct ktrace_site *site, unsigned long callee)
+static int verify(const struct ktrace_loc *loc, unsigned long callee)
 {
-	if (ktrace_is_site_right(site, callee))
+	if (ktrace_is_loc_right(loc, callee))
 		return 0;
 
-	WARN(1, "%pS: %*phN\n", (void *)site->func, KTRACE_FUNC_ALIGN, (void *)site->func);
+	WARN(1, "%pS: %*phN\n", (void *)loc->func, KTRACE_FUNC_ALIGN, (void *)loc->func);
 	if (ktrace_uses_padding())
 		pr_err("padding %*phN\n", (int)sizeof(struct ktrace_pad),
-		       (void *)site->func - sizeof(struct ktrace_pad));
-	if (site->slot)
-		pr_err("call %*phN, expected to call %pS\n", CALL_INSN_SIZE, site->call,
+		       (void *)loc->func - sizeof(struct ktrace_pad));
+	if (loc->slot)
+		pr_err("call %*phN, expected to call %pS\n", CALL_INSN_SIZE, loc->call,
 		       (void *)callee);
 
 	return -EINVAL;
 }
 
-/* The calls that have to be changed, which functions have from the last time */
+/* Which of the calls that functions have kept since they were traced last have to be changed */
 struct stale_calls {
 	bool	slots;
 	bool	pads;
 };
 
 /* Pass 1 */
-static int verify_record(struct dyn_ftrace *rec, int enable, struct stale_calls *stale)
+static int prepare_record(struct dyn_ftrace *rec, int enable, struct stale_calls *stale)
 {
 	int update = ftrace_test_record(rec, enable);
-	struct ktrace_site site __uninitialized;
+	struct ktrace_loc loc __uninitialized;
 	int ret;
 
 	if (update == FTRACE_UPDATE_IGNORE)
 		return 0;
 
-	ktrace_get_site(rec->ip, &site);
-	ret = verify(&site, update == FTRACE_UPDATE_MAKE_CALL ? 0 : ftrace_get_addr_curr(rec));
+	ktrace_get_loc(rec->ip, &loc);
+	ret = verify(&loc, update == FTRACE_UPDATE_MAKE_CALL ? 0 : ftrace_get_addr_curr(rec));
 	if (ret || update == FTRACE_UPDATE_MAKE_NOP)
 		return ret;
 
-	if (!site.call)
-		return ktrace_add_code(&site, ftrace_get_addr_new(rec));
+	if (!loc.call)
+		return ktrace_add_code(&loc, ftrace_get_addr_new(rec));
 
-	if (ktrace_site_callee(&site) != ftrace_get_addr_new(rec))
-		*(site.slot ? &stale->slots : &stale->pads) = true;
+	if (ktrace_loc_callee(&loc) != ftrace_get_addr_new(rec))
+		*(loc.slot ? &stale->slots : &stale->pads) = true;
 
 	return 0;
 }
@@ -138,57 +138,57 @@ static void set_call(u8 *call, unsigned long callee)
 	smp_text_poke_batch_add(call, code, CALL_INSN_SIZE, NULL);
 }
 
-static void update_call(const struct ktrace_site *site, struct dyn_ftrace *rec)
+static void update_call(const struct ktrace_loc *loc, struct dyn_ftrace *rec)
 {
 	unsigned long callee = ftrace_get_addr_new(rec);
 
-	if (ktrace_site_callee(site) != callee)
-		set_call(site->call, callee);
+	if (ktrace_loc_callee(loc) != callee)
+		set_call(loc->call, callee);
 }
 
 /* Pass 2 */
 static void update_slot(struct dyn_ftrace *rec, int enable)
 {
-	struct ktrace_site site __uninitialized;
+	struct ktrace_loc loc __uninitialized;
 
 	switch (ftrace_test_record(rec, enable)) {
 	case FTRACE_UPDATE_MAKE_CALL:
 	case FTRACE_UPDATE_MODIFY_CALL:
-		ktrace_get_site(rec->ip, &site);
-		if (site.slot)
-			update_call(&site, rec);
+		ktrace_get_loc(rec->ip, &loc);
+		if (loc.slot)
+			update_call(&loc, rec);
 	}
 }
 
-static void trace(const struct ktrace_site *site)
+static void trace(const struct ktrace_loc *loc)
 {
-	smp_text_poke_batch_add((void *)site->entry, site->patch, site->patch_len, NULL);
-	ktrace_upgrade_later(site);
+	smp_text_poke_batch_add((void *)loc->entry, loc->patch, loc->patch_len, NULL);
+	ktrace_upgrade_later(loc);
 }
 
-static void untrace(const struct ktrace_site *site)
+static void untrace(const struct ktrace_loc *loc)
 {
-	ktrace_no_upgrade(site);
-	smp_text_poke_batch_add((void *)site->entry, site->original, site->patch_len,
-				site->emulate);
+	ktrace_no_upgrade(loc);
+	smp_text_poke_batch_add((void *)loc->entry, loc->original, loc->patch_len,
+				loc->emulate);
 }
 
 /* Pass 3 */
 static void update_record(struct dyn_ftrace *rec, int enable, bool stale)
 {
 	int update = ftrace_test_record(rec, enable);
-	struct ktrace_site site __uninitialized;
+	struct ktrace_loc loc __uninitialized;
 
 	if (update == FTRACE_UPDATE_IGNORE)
 		return;
 
-	ktrace_get_site(rec->ip, &site);
-	if (stale && update != FTRACE_UPDATE_MAKE_NOP && !site.slot)
-		update_call(&site, rec);
+	ktrace_get_loc(rec->ip, &loc);
+	if (stale && update != FTRACE_UPDATE_MAKE_NOP && !loc.slot)
+		update_call(&loc, rec);
 	if (update == FTRACE_UPDATE_MAKE_CALL)
-		trace(&site);
+		trace(&loc);
 	else if (update == FTRACE_UPDATE_MAKE_NOP)
-		untrace(&site);
+		untrace(&loc);
 
 	ftrace_update_record(rec, enable);
 }
@@ -203,9 +203,9 @@ void ftrace_replace_code(int enable)
 		return;
 
 	for_ftrace_rec_iter(iter) {
-		ret = verify_record(ftrace_rec_iter_record(iter), enable, &stale);
+		ret = prepare_record(ftrace_rec_iter_record(iter), enable, &stale);
 		if (ret) {
-			/* What is not written yet may be for a module that goes */
+			/* Not written later: the module of the function may be gone by then */
 			ktrace_drop_code();
 			ftrace_bug(ret, ftrace_rec_iter_record(iter));
 			return;
@@ -225,24 +225,24 @@ void ftrace_replace_code(int enable)
 /* A module is loaded while its functions are to be traced */
 int ftrace_make_call(struct dyn_ftrace *rec, unsigned long addr)
 {
-	struct ktrace_site site;
+	struct ktrace_loc loc;
 	int ret;
 
-	ktrace_get_site(rec->ip, &site);
-	ret = verify(&site, 0);
+	ktrace_get_loc(rec->ip, &loc);
+	ret = verify(&loc, 0);
 	if (ret)
 		return ret;
 
-	if (site.call) {
-		set_call(site.call, addr);
+	if (loc.call) {
+		set_call(loc.call, addr);
 	} else {
-		ret = ktrace_add_code(&site, addr);
+		ret = ktrace_add_code(&loc, addr);
 		if (ret)
 			return ret;
 		ktrace_write_code();
-		ktrace_get_site(rec->ip, &site);
+		ktrace_get_loc(rec->ip, &loc);
 	}
-	trace(&site);
+	trace(&loc);
 
 	return 0;
 }
@@ -278,7 +278,7 @@ int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned 
  */
 unsigned long ktrace_resume(unsigned long func)
 {
-	struct ktrace_site site;
+	struct ktrace_loc loc;
 
 	if (!ktrace_started || ktrace_is_dead())
 		return -EOPNOTSUPP;
@@ -287,16 +287,16 @@ unsigned long ktrace_resume(unsigned long func)
 
 	guard(mutex)(&text_mutex);
 
-	ktrace_get_site(func, &site);
-	if (!site.call) {
+	ktrace_get_loc(func, &loc);
+	if (!loc.call) {
 		/* It calls ftrace_stub() until a tracer is enabled */
-		if (!ktrace_is_site_right(&site, 0) ||
-		    ktrace_add_code(&site, (unsigned long)ftrace_stub))
+		if (!ktrace_is_loc_right(&loc, 0) ||
+		    ktrace_add_code(&loc, (unsigned long)ftrace_stub))
 			return -EBUSY;
 		ktrace_write_code();
-		ktrace_get_site(func, &site);
+		ktrace_get_loc(func, &loc);
 	}
 
-	return site.slot ? (unsigned long)site.slot->code : func + ENDBR_INSN_SIZE;
+	return loc.slot ? (unsigned long)loc.slot->code : func + ENDBR_INSN_SIZE;
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_resume);

@@ -3,7 +3,7 @@
  * ktrace on x86_64: instructions at the entry of a function are moved to a slot, to make
  * room for a jump or a breakpoint.
  *
- *	func	jmp	slot		slot	displaced instructions
+ *	func	jmp	to		to	displaced instructions
  *	func+n	...			...	jmp	func+n
  *
  * What depends on the address of an instruction is made to fit: operands relative to RIP,
@@ -54,24 +54,24 @@ struct relocation {
 /* The address of the instruction that is moved next */
 static unsigned long old_ip(const struct relocation *r)
 {
-	return r->from + r->moved.len;
+	return r->from + r->moved.old_len;
 }
 
 /* Where it is moved to */
 static unsigned long new_ip(const struct relocation *r)
 {
-	return r->to + r->moved.size;
+	return r->to + r->moved.new_len;
 }
 
 static void write_bytes(struct relocation *r, const void *bytes, unsigned int len)
 {
-	if (len > r->size - r->moved.size) {
+	if (len > r->size - r->moved.new_len) {
 		r->err = -ENOSPC;
 		return;
 	}
 
-	memcpy(r->buf + r->moved.size, bytes, len);
-	r->moved.size += len;
+	memcpy(r->buf + r->moved.new_len, bytes, len);
+	r->moved.new_len += len;
 }
 
 /* 32 bits that the CPU extends with their sign */
@@ -236,7 +236,7 @@ static int move_insn(struct relocation *r)
 	struct insn insn __uninitialized;
 	int kind;
 
-	if (insn_decode(&insn, r->code + r->moved.len, MAX_INSN_SIZE, INSN_MODE_64))
+	if (insn_decode(&insn, r->code + r->moved.old_len, MAX_INSN_SIZE, INSN_MODE_64))
 		return -EILSEQ;
 
 	kind = insn_kind(&insn);
@@ -245,8 +245,8 @@ static int move_insn(struct relocation *r)
 
 	write_kind(r, &insn, kind);
 	if (!r->moved.nr)
-		r->moved.first = insn.length;
-	r->moved.len += insn.length;
+		r->moved.first_len = insn.length;
+	r->moved.old_len += insn.length;
 	r->moved.nr++;
 
 	return r->err ?: kind;
@@ -294,7 +294,7 @@ int ktrace_relocate(const u8 *code, unsigned long from, unsigned int min, u8 *bu
 		kind = move_insn(&r);
 		if (kind < 0)
 			return kind;
-		if (r.moved.len >= min)
+		if (r.moved.old_len >= min)
 			break;
 		if (kind == KIND_CALL)
 			return -EADDRINUSE;
@@ -302,7 +302,7 @@ int ktrace_relocate(const u8 *code, unsigned long from, unsigned int min, u8 *bu
 			return -ENODATA;
 	}
 
-	if (r.targets & GENMASK(r.moved.len - 1, 0))
+	if (r.targets & GENMASK(r.moved.old_len - 1, 0))
 		return -ELOOP;
 
 	r.moved.is_call = kind == KIND_CALL;

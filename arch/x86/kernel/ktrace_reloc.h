@@ -13,25 +13,28 @@
 /* Bytes that it reads for @min: an instruction may begin at the last of these */
 #define KTRACE_RELOC_CODE(min)	((min) - 1 + MAX_INSN_SIZE)
 
+/* It makes a conditional jump with 32 bits of each one */
+#define KTRACE_JCC32_SIZE	6
+
 /*
  * Bytes that it writes at most: two short conditional jumps become 12 bytes and leave one
  * byte, with which the longest instruction begins; behind it is the jump back
  */
-#define KTRACE_RELOC_SIZE_MAX	(2 * 6 + MAX_INSN_SIZE + 5)
+#define KTRACE_RELOC_SIZE_MAX	(2 * KTRACE_JCC32_SIZE + MAX_INSN_SIZE + 5)
 
 /**
  * struct ktrace_moved - what ktrace_relocate() has done
- * @len: bytes of the function that were displaced
+ * @old_len: bytes of the function that were displaced
  * @nr: instructions that were displaced
- * @size: bytes that were written, with the jump back
- * @first: length of the first instruction
+ * @new_len: bytes that were written, with the jump back
+ * @first_len: length of the first instruction
  * @is_call: the last one is a call, of which a push and a jump were made
  */
 struct ktrace_moved {
-	u8	len;
+	u8	old_len;
 	u8	nr;
-	u8	size;
-	u8	first;
+	u8	new_len;
+	u8	first_len;
 	bool	is_call;
 };
 

@@ -13,8 +13,7 @@
  * stays with it, because a task may be preempted in it, or sleep in a direct call that returns
  * to it. The slots of a module are freed with its code: a task in one of them is in the module.
  *
- * List and tree are changed under slot_lock. The unwinder looks into the tree in any
- * context. The state of slots is changed under text_mutex.
+ * The unwinder looks into the tree of the areas in any context.
  */
 #define pr_fmt(fmt) "ktrace: " fmt
 
@@ -37,6 +36,7 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
+#include "ktrace_loc.h"
 #include "ktrace_reloc.h"
 #include "ktrace_slot.h"
 
@@ -47,7 +47,7 @@ static_assert(offsetof(struct ktrace_slot, code) == -KTRACE_DISTANCE);
 #define DS_INSN_PREFIX	0x3e
 
 /**
- * ktrace_may_change - will alternatives change an instruction later?
+ * ktrace_is_smp_lock - has an instruction a LOCK that alternatives may change later?
  * @addr: address of the instruction
  *
  * With one CPU, they make LOCK a DS, and change it back when a second CPU comes.
@@ -56,7 +56,7 @@ static_assert(offsetof(struct ktrace_slot, code) == -KTRACE_DISTANCE);
  *
  * Return: whether they may.
  */
-bool ktrace_may_change(unsigned long addr)
+bool ktrace_is_smp_lock(unsigned long addr)
 {
 	u8 prefix = *(u8 *)addr;
 
@@ -67,7 +67,7 @@ bool ktrace_may_change(unsigned long addr)
 }
 
 /**
- * ktrace_displace - make the code that a slot has in place of instructions
+ * ktrace_make_slot_code - make the code that a slot has in place of instructions
  * @insns: the instructions; KTRACE_RELOC_CODE(@min) bytes
  * @entry: address of the first
  * @min: displace instructions until they cover this many bytes
@@ -78,11 +78,11 @@ bool ktrace_may_change(unsigned long addr)
  * Context: any.
  *
  * Return: 0, an error of ktrace_relocate(), or -EPERM if a call would be displaced while
- * ktrace_call_depth_tracking is set: call depth tracking would count the push and the jump that
+ * ktrace_stuffing_requested is set: call depth tracking would count the push and the jump that
  * replace the call, but the return stack buffer gets no entry.
  */
-int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsigned long to,
-		    u8 *code, struct ktrace_moved *moved)
+int ktrace_make_slot_code(const u8 *insns, unsigned long entry, unsigned int min, unsigned long to,
+			  u8 *code, struct ktrace_moved *moved)
 {
 	int ret;
 
@@ -91,9 +91,13 @@ int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsi
 	if (ret)
 		return ret;
 
-	return moved->is_call && ktrace_call_depth_tracking ? -EPERM : 0;
+	return moved->is_call && ktrace_stuffing_requested ? -EPERM : 0;
 }
 
+/*
+ * Changed under slot_lock. @node is read without it, in a tree with a latch, and so is @used. The
+ * states change under text_mutex. They are not in the slots, whose memory is read-only.
+ */
 struct slot_area {
 	struct list_head	list;
 	struct latch_tree_node	node;		/* if it has slots */
@@ -205,7 +209,7 @@ static int add_area(struct module *mod, unsigned int nr)
 }
 
 /**
- * ktrace_add_slots - keep slots for functions of the kernel or of a module
+ * ktrace_add_slots - reserve slots for functions of the kernel or of a module
  * @mod: the module, or NULL
  * @nr: how many
  *
@@ -269,7 +273,7 @@ static void free_area(struct slot_area *area)
 void ktrace_free_slots(struct module *mod)
 {
 	struct slot_area *area, *next;
-	bool allocated = false;
+	bool had_slots = false;
 	LIST_HEAD(gone);
 
 	scoped_guard(mutex, &slot_lock) {
@@ -280,12 +284,12 @@ void ktrace_free_slots(struct module *mod)
 			if (!area->slots)
 				continue;
 			latch_tree_erase(&area->node, &area_tree, &area_ops);
-			allocated = true;
+			had_slots = true;
 		}
 	}
 
 	/* For ktrace_slot_at() */
-	if (allocated)
+	if (had_slots)
 		synchronize_rcu();
 
 	list_for_each_entry_safe(area, next, &gone, list)
@@ -311,6 +315,9 @@ static struct slot_area *area_with_room(unsigned long func)
 /**
  * ktrace_take_slot - give a slot to a function
  * @func: address of the function, whose module is pinned
+ *
+ * ktrace_slot_at() finds the slot at once. Until it is written, it is full of INT3: its distance
+ * leads to no function, and its form is none of enum ktrace_slot_form.
  *
  * Context: process context, may sleep.
  *
@@ -376,14 +383,14 @@ const struct ktrace_slot *ktrace_slot_at(unsigned long ip)
 }
 
 /**
- * ktrace_is_slot - is an address in a slot?
+ * arch_ktrace_is_slot - is an address in a slot?
  * @ip: any address
  *
  * Context: any, NMI included.
  *
  * Return: whether it is.
  */
-bool ktrace_is_slot(unsigned long ip)
+bool arch_ktrace_is_slot(unsigned long ip)
 {
 	return ktrace_slot_at(ip);
 }

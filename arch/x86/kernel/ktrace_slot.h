@@ -13,8 +13,8 @@
 struct module;
 
 /*
- * Room for what is displaced, and a jump back to the function. Of the functions of a kernel,
- * this is enough for the first instruction of all, and for the first five bytes of 99 %.
+ * Room for what is displaced, and a jump back to the function. It is enough for the first
+ * instruction of every function of a kernel, and for the first five bytes of 99 % of them.
  */
 #define KTRACE_SLOT_CODE	17
 
@@ -27,15 +27,15 @@ enum ktrace_slot_form {
 
 /* How far a function with KTRACE_SLOT_SEVERAL is, see ktrace_upgrade.c */
 enum ktrace_slot_state {
-	KTRACE_UNTRACED,	/* the function is not traced, or its code was freed */
-	KTRACE_FRESH,		/* it has a breakpoint */
-	KTRACE_WAITING,		/* ... that was there before the grace period began */
-	KTRACE_UPGRADED,	/* it has a jump */
+	KTRACE_STATE_UNTRACED,	/* the function is not traced, or its code was freed */
+	KTRACE_STATE_FRESH,		/* it has a breakpoint */
+	KTRACE_STATE_WAITING,		/* ... that was there before the grace period began */
+	KTRACE_STATE_UPGRADED,	/* it has a jump */
 	/*
 	 * The function keeps its breakpoint whenever it is traced. After its first instruction,
 	 * the slot leads back to the function, through a breakpoint.
 	 */
-	KTRACE_SPLIT,
+	KTRACE_STATE_SPLIT,
 };
 
 struct ktrace_slot {
@@ -55,11 +55,9 @@ struct ktrace_slot_pad {
 	s32	disp;
 } __packed;
 
-extern bool ktrace_call_depth_tracking;
-
-bool ktrace_may_change(unsigned long addr);
-int ktrace_displace(const u8 *insns, unsigned long entry, unsigned int min, unsigned long to,
-		    u8 *code, struct ktrace_moved *moved);
+bool ktrace_is_smp_lock(unsigned long addr);
+int ktrace_make_slot_code(const u8 *insns, unsigned long entry, unsigned int min, unsigned long to,
+			  u8 *code, struct ktrace_moved *moved);
 int ktrace_add_slots(struct module *mod, unsigned int nr);
 int ktrace_alloc_slots(void);
 void ktrace_free_slots(struct module *mod);
@@ -73,31 +71,24 @@ static __always_inline unsigned long ktrace_slot_func(const struct ktrace_slot *
 	return (unsigned long)slot->code + slot->distance;
 }
 
-/* The first instruction of a function, behind an ENDBR: it is displaced into the slot */
-static __always_inline unsigned long ktrace_first_insn(unsigned long func)
+/* Where a function that needs a slot is patched: its first instruction, behind an ENDBR */
+static __always_inline unsigned long ktrace_entry_of(unsigned long func)
 {
 	return __is_endbr(*(u32 *)func) ? func + ENDBR_INSN_SIZE : func;
 }
 
 /* Where the second instruction is in a slot that has several */
-static __always_inline const u8 *ktrace_second_insn(const struct ktrace_slot *slot)
+static __always_inline const u8 *ktrace_slot_second(const struct ktrace_slot *slot)
 {
 	/* A conditional jump has got 32 bits */
 	bool is_jcc = slot->code[0] == 0x0f && (slot->code[1] & 0xf0) == 0x80;
 
-	return slot->code + (is_jcc ? 6 : slot->first_len);
+	return slot->code + (is_jcc ? KTRACE_JCC32_SIZE : slot->first_len);
 }
 
 static __always_inline struct ktrace_slot_pad *ktrace_slot_pad_of(unsigned long func)
 {
 	return (struct ktrace_slot_pad *)func - 1;
-}
-
-static __always_inline int ktrace_cmp_addresses(const void *a, const void *b)
-{
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 #endif /* _ARCH_X86_KERNEL_KTRACE_SLOT_H */

@@ -13,14 +13,11 @@
 #include <asm/insn.h>
 
 #include "ktrace_reloc.h"
-#include "ktrace_site.h"
+#include "ktrace_loc.h"
 #include "ktrace_slot.h"
 
-/* A conditional jump with 32 bits */
-#define JCC32_INSN_SIZE		6
-
 /**
- * ktrace_text_address - the address to report for one in code that ktrace has written
+ * arch_ktrace_text_address - the address to report for one in code that ktrace has written
  * @ip: any address
  *
  * Padding and slots belong to no function, or to a symbol of their own. A task there has
@@ -33,7 +30,7 @@
  * in its padding that ktrace has written, of the return address of the call there, or in the
  * slot of the function; @ip else.
  */
-unsigned long ktrace_text_address(unsigned long ip)
+unsigned long arch_ktrace_text_address(unsigned long ip)
 {
 	/* Padding and @ip are in the same 16 bytes */
 	unsigned long func = ALIGN(ip, KTRACE_FUNC_ALIGN);
@@ -55,7 +52,7 @@ unsigned long ktrace_text_address(unsigned long ip)
 
 	return ktrace_is_in_padding(func, ip) ? func + 1 : ip;
 }
-EXPORT_SYMBOL_IF_KUNIT(ktrace_text_address);
+EXPORT_SYMBOL_IF_KUNIT(arch_ktrace_text_address);
 
 /* Does ktrace_relocate() make it a conditional jump of six bytes? */
 static bool is_jcc(struct insn *insn)
@@ -70,7 +67,7 @@ static bool is_jcc(struct insn *insn)
  */
 static unsigned long displaced_ip(const struct ktrace_slot *slot, unsigned int offset)
 {
-	unsigned long entry = ktrace_first_insn(ktrace_slot_func(slot));
+	unsigned long entry = ktrace_entry_of(ktrace_slot_func(slot));
 	u8 code[KTRACE_RELOC_CODE(KTRACE_RELOC_MIN_MAX)] = { };
 	unsigned int old = 0, new = 0;
 	struct insn insn;
@@ -81,7 +78,7 @@ static unsigned long displaced_ip(const struct ktrace_slot *slot, unsigned int o
 		if (insn_decode(&insn, code + old, MAX_INSN_SIZE, INSN_MODE_64))
 			return 0;
 		old += insn.length;
-		new += is_jcc(&insn) ? JCC32_INSN_SIZE : insn.length;
+		new += is_jcc(&insn) ? KTRACE_JCC32_SIZE : insn.length;
 	}
 
 	return new == offset ? entry + old : 0;
@@ -109,10 +106,13 @@ unsigned long ktrace_unwind_ip(unsigned long ip)
 
 	/* The breakpoint of a slot that was split: on to the function */
 	if (slot->form == KTRACE_SLOT_SEVERAL && *(u8 *)(ip - 1) == INT3_INSN_OPCODE &&
-	    ip - 1 == (unsigned long)ktrace_second_insn(slot))
-		return ktrace_first_insn(ktrace_slot_func(slot)) + slot->first_len;
+	    ip - 1 == (unsigned long)ktrace_slot_second(slot))
+		return ktrace_entry_of(ktrace_slot_func(slot)) + slot->first_len;
 
-	/* Out of the slot, or the second half of a call */
+	/*
+	 * A jump out of the slot, or to the target of a displaced call: only the ip changes, so
+	 * that the target has the same unwind information
+	 */
 	if (*(u8 *)ip == JMP32_INSN_OPCODE)
 		return jmp_end + *(s32 *)(ip + 1);
 

@@ -44,30 +44,30 @@
 
 #include <asm/text-patching.h>
 
-#include "ktrace_int3.h"
-#include "ktrace_site.h"
+#include "ktrace_entry.h"
+#include "ktrace_loc.h"
 #include "ktrace_slot.h"
 #include "ktrace_upgrade.h"
 
 /* Is the breakpoint there, and behind it what the jump is to overwrite? */
-static bool has_breakpoint(const struct ktrace_site *site)
+static bool has_breakpoint(const struct ktrace_loc *loc)
 {
-	return ktrace_is_site_right(site, ktrace_site_callee(site)) &&
-	       !memcmp((void *)site->entry + 1, site->original + 1, ktrace_jump_len() - 1);
+	return ktrace_is_loc_right(loc, ktrace_loc_callee(loc)) &&
+	       !memcmp((void *)loc->entry + 1, loc->original + 1, ktrace_jump_len() - 1);
 }
 
 static void make_jump(struct ktrace_slot *slot)
 {
-	struct ktrace_site site;
+	struct ktrace_loc loc;
 
-	ktrace_get_site(ktrace_slot_func(slot), &site);
-	if (WARN_ONCE(!has_breakpoint(&site), "%pS: %*ph\n", (void *)site.func, KTRACE_PATCH_MAX,
-		      (void *)site.entry))
+	ktrace_get_loc(ktrace_slot_func(slot), &loc);
+	if (WARN_ONCE(!has_breakpoint(&loc), "%pS: %*ph\n", (void *)loc.func, KTRACE_PATCH_MAX,
+		      (void *)loc.entry))
 		return;
 
-	*ktrace_slot_state(slot) = KTRACE_UPGRADED;
-	ktrace_make_jump(&site);
-	smp_text_poke_batch_add((void *)site.entry, site.patch, site.patch_len, NULL);
+	*ktrace_slot_state(slot) = KTRACE_STATE_UPGRADED;
+	ktrace_make_jump(&loc);
+	smp_text_poke_batch_add((void *)loc.entry, loc.patch, loc.patch_len, NULL);
 }
 
 static void start_waiting(void)
@@ -80,8 +80,8 @@ static void start_waiting(void)
 	while ((slot = ktrace_next_entry_slot(&pos))) {
 		u8 *state = ktrace_slot_state(slot);
 
-		if (*state == KTRACE_FRESH)
-			*state = KTRACE_WAITING;
+		if (*state == KTRACE_STATE_FRESH)
+			*state = KTRACE_STATE_WAITING;
 	}
 }
 
@@ -98,7 +98,7 @@ static void make_jumps(void)
 		return;
 
 	while ((slot = ktrace_next_entry_slot(&pos))) {
-		if (*ktrace_slot_state(slot) == KTRACE_WAITING)
+		if (*ktrace_slot_state(slot) == KTRACE_STATE_WAITING)
 			make_jump(slot);
 	}
 	smp_text_poke_batch_finish();
@@ -114,7 +114,7 @@ static void ktrace_upgrade_work(struct work_struct *work)
 {
 	start_waiting();
 
-	/* For CPUs that are idle, and for tasks that were preempted */
+	/* Interrupts of idle tasks, which Tasks RCU does not watch; tasks that were preempted */
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
 
@@ -122,21 +122,21 @@ static void ktrace_upgrade_work(struct work_struct *work)
 }
 
 /* See ktrace_upgrade_later() */
-void __ktrace_upgrade_later(const struct ktrace_site *site)
+void __ktrace_upgrade_later(const struct ktrace_loc *loc)
 {
 	lockdep_assert_held(&text_mutex);
 
-	*ktrace_slot_state(site->slot) = KTRACE_FRESH;
+	*ktrace_slot_state(loc->slot) = KTRACE_STATE_FRESH;
 	/* One work item handles all functions of an update: queue it for the first only */
 	if (!delayed_work_pending(&upgrade_work))
 		queue_delayed_work(system_dfl_long_wq, &upgrade_work, UPGRADE_DELAY);
 }
 
-void __ktrace_no_upgrade(const struct ktrace_site *site)
+void __ktrace_no_upgrade(const struct ktrace_loc *loc)
 {
 	lockdep_assert_held(&text_mutex);
 
-	*ktrace_slot_state(site->slot) = KTRACE_UNTRACED;
+	*ktrace_slot_state(loc->slot) = KTRACE_STATE_UNTRACED;
 }
 
 /**
@@ -157,43 +157,43 @@ void ktrace_forget_upgrades(unsigned long start, unsigned long end)
 		unsigned long func = ktrace_slot_func(slot);
 
 		if (func >= start && func < end)
-			*ktrace_slot_state(slot) = KTRACE_UNTRACED;
+			*ktrace_slot_state(slot) = KTRACE_STATE_UNTRACED;
 	}
 }
 
 /* Probes behind the first instruction */
 
 /* Back from a jump to a breakpoint */
-static void make_breakpoint_at_entry(const struct ktrace_site *site)
+static void make_breakpoint_at_entry(const struct ktrace_loc *loc)
 {
 	u8 breakpoint[KTRACE_PATCH_MAX];
 
-	memcpy(breakpoint, site->original, sizeof(breakpoint));
+	memcpy(breakpoint, loc->original, sizeof(breakpoint));
 	breakpoint[0] = INT3_INSN_OPCODE;
-	smp_text_poke_single((void *)site->entry, breakpoint, site->patch_len,
-			     site->emulate);
+	smp_text_poke_single((void *)loc->entry, breakpoint, loc->patch_len,
+			     loc->emulate);
 }
 
-static int split_slot(const struct ktrace_site *site)
+static int split_slot(const struct ktrace_loc *loc)
 {
 	static const u8 breakpoint = INT3_INSN_OPCODE;
-	bool has_jump = site->patch_len != INT3_INSN_SIZE;
+	bool has_jump = loc->patch_len != INT3_INSN_SIZE;
 
 	/* Something else may have put a breakpoint there */
-	if (has_jump && *(u8 *)site->entry != site->patch[0])
+	if (has_jump && *(u8 *)loc->entry != loc->patch[0])
 		return -EBUSY;
 
 	if (has_jump)
-		make_breakpoint_at_entry(site);
-	*ktrace_slot_state(site->slot) = KTRACE_SPLIT;
-	smp_text_poke_single((void *)ktrace_second_insn(site->slot), &breakpoint,
+		make_breakpoint_at_entry(loc);
+	*ktrace_slot_state(loc->slot) = KTRACE_STATE_SPLIT;
+	smp_text_poke_single((void *)ktrace_slot_second(loc->slot), &breakpoint,
 			     sizeof(breakpoint), NULL);
 
 	return 0;
 }
 
 /**
- * ktrace_prepare_probe - let a kprobe be hit at a displaced instruction
+ * ktrace_prepare_probe - let a kprobe be hit at a displaced instruction, and refuse it in padding
  * @addr: address of an instruction
  *
  * From then on, the function executes the instruction at @addr in place and not in its slot.
@@ -201,21 +201,24 @@ static int split_slot(const struct ktrace_site *site)
  *
  * Context: process context, may sleep; text_mutex held.
  *
- * Return: 0, or -EBUSY if something else has changed the entry of the function.
+ * Return: 0, -EINVAL if @addr is in padding that ktrace uses, or -EBUSY if something else has
+ * changed the entry of the function.
  */
 int ktrace_prepare_probe(unsigned long addr)
 {
-	struct ktrace_site site;
+	struct ktrace_loc loc;
 
 	lockdep_assert_held(&text_mutex);
 
-	if (!ktrace_is_under_jump(addr, &site))
+	if (ktrace_is_padding(addr))
+		return -EINVAL;
+	if (!ktrace_is_under_jump(addr, &loc))
 		return 0;
 
-	if (ktrace_slot_executes_several(&site))
-		return split_slot(&site);
-	if (!site.call)
-		ktrace_mark_one_insn(site.entry);
+	if (ktrace_slot_executes_several(&loc))
+		return split_slot(&loc);
+	if (!loc.call)
+		ktrace_mark_one_insn(loc.entry);
 
 	return 0;
 }

@@ -7,7 +7,8 @@
  * its code is not patched (ktrace_allows()). If the set is empty, all functions are allowed.
  *
  * Writers change the set under its regex_lock and ftrace_lock. When functions of a module go, they
- * are removed from it under the regex_lock alone (ktrace_visit_set()).
+ * are removed from it under the regex_lock alone (ktrace_visit_set()): this only sets the ip of
+ * their entries to 0, and since they have no record any more, nobody asks for them.
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
@@ -16,14 +17,13 @@
 #include <linux/kallsyms.h>
 #include <linux/ktrace.h>
 #include <linux/mutex.h>
-#include <linux/preempt.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "../ftrace_internal.h"
 
-static struct ftrace_ops ktrace_ops = {
+static struct ftrace_ops set_ops = {
 	.func	= ftrace_stub,
 	.flags	= FTRACE_OPS_FL_STUB,
 };
@@ -35,7 +35,7 @@ static struct ftrace_ops ktrace_ops = {
 bool ktrace_has_set;
 
 /**
- * ktrace_set_allows - does the file ktrace allow to patch the code of a function?
+ * __ktrace_allows - may the code of a function be patched? See ktrace_allows().
  * @rec: the record of the function
  *
  * What changes the ip, and direct calls, are always allowed: to leave out a function of a
@@ -46,29 +46,16 @@ bool ktrace_has_set;
  *
  * Return: whether the function is in the set of the file ktrace, or the set is empty.
  */
-bool ktrace_set_allows(struct dyn_ftrace *rec)
+bool __ktrace_allows(struct dyn_ftrace *rec)
 {
 	struct ftrace_hash *hash;
 
 	if (rec->flags & (FTRACE_FL_IPMODIFY | FTRACE_FL_DIRECT))
 		return true;
 
-	hash = ftrace_locked_hash(ktrace_ops.func_hash->filter_hash);
+	hash = ftrace_locked_hash(set_ops.func_hash->filter_hash);
 
 	return ftrace_hash_empty(hash) || ftrace_lookup_ip(hash, rec->ip);
-}
-
-/**
- * ktrace_restricts - does the file ktrace limit tracers?
- *
- * Context: ftrace_lock held.
- *
- * Return: whether the set is not empty.
- */
-bool ktrace_restricts(void)
-{
-	return ktrace_ops.flags & FTRACE_OPS_FL_INITIALIZED &&
-	       !ftrace_hash_empty(ftrace_locked_hash(ktrace_ops.func_hash->filter_hash));
 }
 
 /**
@@ -80,19 +67,19 @@ bool ktrace_restricts(void)
  */
 void ktrace_visit_set(void (*func)(struct ftrace_hash *hash, void *data), void *data)
 {
-	struct mutex *lock = &ktrace_ops.local_hash.regex_lock;
+	struct mutex *lock = &set_ops.local_hash.regex_lock;
 
-	if (!(ktrace_ops.flags & FTRACE_OPS_FL_INITIALIZED))
+	if (!(set_ops.flags & FTRACE_OPS_FL_INITIALIZED))
 		return;
 
 	guard(mutex)(lock);
-	func(rcu_dereference_protected(ktrace_ops.local_hash.filter_hash, lockdep_is_held(lock)),
+	func(rcu_dereference_protected(set_ops.local_hash.filter_hash, lockdep_is_held(lock)),
 	     data);
 }
 
 static int ktrace_open(struct inode *inode, struct file *file)
 {
-	return ftrace_regex_open(NULL, &ktrace_ops, FTRACE_ITER_FILTER, inode, file);
+	return ftrace_regex_open(NULL, &set_ops, FTRACE_ITER_FILTER, inode, file);
 }
 
 static struct ftrace_iterator *iter_of(struct file *file)
@@ -136,20 +123,19 @@ static int why_not(const char *word)
 		return ERR_NO_MATCH;
 
 	func = kallsyms_lookup_name(word);
-
-	/* Keep the module, whose table ktrace_site_class() reads */
-	guard(preempt)();
-
 	if (!func || !kernel_text_address(func))
 		return ERR_NO_SYMBOL;
 
 	return ktrace_site_class(func) < 0 ? ERR_NOTRACE : ERR_CODE_FIXED;
 }
 
-/* The parsers of open files */
+/* For the parsers of open files: two tasks may write to the same one */
 static DEFINE_MUTEX(ktrace_parser_lock);
 
-/* After a wrong word, nothing that is written until the file is closed takes effect */
+/*
+ * A wrong word undoes all that was written since the file was opened. What follows until it is
+ * closed has no effect.
+ */
 static int process_word(struct ftrace_iterator *iter)
 {
 	char *word __free(kfree) = NULL;
@@ -211,7 +197,7 @@ static int ktrace_release(struct inode *inode, struct file *file)
 		if (!iter->failed && trace_parser_loaded(&iter->parser))
 			process_word(iter);
 		trace_parser_clear(&iter->parser);
-		/* Keep what others have written since the file was opened */
+		/* Nothing was written: keep what others have written since the file was opened */
 		if (!iter->written)
 			iter->failed = true;
 		changed = !iter->failed;
@@ -222,7 +208,7 @@ static int ktrace_release(struct inode *inode, struct file *file)
 		return ret;
 
 	guard(mutex)(&ftrace_lock);
-	ktrace_has_set = ktrace_restricts();
+	ktrace_has_set = !ftrace_hash_empty(ftrace_locked_hash(set_ops.func_hash->filter_hash));
 	ftrace_check_all = true;
 	if (ftrace_enabled && !ftrace_is_dead())
 		ftrace_run_update_code(FTRACE_UPDATE_CALLS);
@@ -246,7 +232,7 @@ static int __init ktrace_create_file(void)
 		return ret;
 
 	scoped_guard(mutex, &ftrace_lock)
-		ftrace_ops_init(&ktrace_ops);
+		ftrace_ops_init(&set_ops);
 	trace_create_file("ktrace", TRACE_MODE_WRITE, NULL, NULL, &ktrace_fops);
 
 	return 0;

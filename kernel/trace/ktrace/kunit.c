@@ -33,7 +33,7 @@
 #include <asm/text-patching.h>
 #include <asm/unwind.h>
 
-#include "check.h"
+#include "kunit.h"
 
 /* Offsets from the function, and from its slot, as Documentation/trace/ktrace.rst has them */
 #define PADDING		(-16)
@@ -456,6 +456,8 @@ static __always_inline void call_subject(void)
 		ktrace_test_asleep(jiffies);
 	else if (subject == saving)
 		ktrace_test_saving();
+	else if (subject == (unsigned long)ktrace_test_assembly)
+		ktrace_test_assembly();
 	else
 		ktrace_test_traced();
 }
@@ -537,7 +539,7 @@ static bool unwinds_in_func(unsigned long addr, unsigned long shown,
 static bool ends_in_func(const unsigned long *ips, int nr)
 {
 	for (int i = 0; i < nr - 1; i++) {
-		if (is_in(ips[i], "__pfx_") || ktrace_text_address(ips[i]) != ips[i] ||
+		if (is_in(ips[i], "__pfx_") || arch_ktrace_text_address(ips[i]) != ips[i] ||
 		    (ips[i] >= subject && ips[i] < subject + 16))
 			return false;
 	}
@@ -781,9 +783,9 @@ static void check_slot(struct kunit *test, unsigned long func, unsigned long ent
 	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
 
 	/* A task may still be there */
-	KUNIT_EXPECT_EQ(test, ktrace_text_address(slot() + SLOT_CALL), func + 1);
+	KUNIT_EXPECT_EQ(test, arch_ktrace_text_address(slot() + SLOT_CALL), func + 1);
 	if (uses_padding())
-		KUNIT_EXPECT_EQ(test, ktrace_text_address(func + SLOT_JMP), func + 1);
+		KUNIT_EXPECT_EQ(test, arch_ktrace_text_address(func + SLOT_JMP), func + 1);
 }
 
 static void ktrace_test_slot(struct kunit *test)
@@ -1008,6 +1010,34 @@ static void ktrace_test_slot_probe_first(struct kunit *test)
 
 	check_slot(test, probed_first, probed_first, INT3_INSN_OPCODE);
 }
+
+static void check_padding_is_refused(struct kunit *test, unsigned long func)
+{
+	for (int offset = PADDING + 1; offset < 0; offset++) {
+		KUNIT_EXPECT_TRUE_MSG(test, ktrace_refuses_breakpoint(func + offset),
+				      "%pS, offset %d\n", (void *)func, offset);
+		KUNIT_EXPECT_NE_MSG(test, start_probe(func + offset), 0,
+				    "%pS, offset %d\n", (void *)func, offset);
+		stop_probe();
+	}
+}
+
+/*
+ * Another breakpoint in the padding would be taken for damage when the function is traced: with a
+ * call or a jump to a slot in the padding, or before there is one
+ */
+static void ktrace_test_padding(struct kunit *test)
+{
+	need_padding(test);
+	start_tracer(test, 0, 0, &local, 1);
+	stop_tracer(0);
+
+	check_padding_is_refused(test, untraced);
+	check_padding_is_refused(test, traced);
+	check_padding_is_refused(test, local);
+	KUNIT_EXPECT_FALSE(test, ktrace_refuses_breakpoint(traced + PADDING));
+	KUNIT_EXPECT_FALSE(test, ktrace_refuses_breakpoint(traced));
+}
 #endif
 
 /* Between the return address on the stack and the jump that are in place of a call */
@@ -1118,7 +1148,7 @@ static void check_addresses(struct kunit *test, unsigned long func, bool used)
 		bool shown = used && (offset == CALL || offset == CALL_DISP ||
 				      offset == CALL_END);
 
-		KUNIT_EXPECT_EQ_MSG(test, ktrace_text_address(func + offset),
+		KUNIT_EXPECT_EQ_MSG(test, arch_ktrace_text_address(func + offset),
 				    shown ? func + 1 : func + offset, "offset %d\n", offset);
 	}
 }
@@ -1137,8 +1167,8 @@ static void ktrace_test_text_address(struct kunit *test)
 	check_addresses(test, traced, true);
 
 	for (unsigned int i = 0; i < 16; i++) {
-		KUNIT_EXPECT_EQ(test, ktrace_text_address(plain + i), plain + i);
-		KUNIT_EXPECT_EQ(test, ktrace_text_address(traced + 1 + i), traced + 1 + i);
+		KUNIT_EXPECT_EQ(test, arch_ktrace_text_address(plain + i), plain + i);
+		KUNIT_EXPECT_EQ(test, arch_ktrace_text_address(traced + 1 + i), traced + 1 + i);
 	}
 }
 
@@ -1295,10 +1325,14 @@ static void ktrace_test_optin(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, called_before(ktrace_test_assembly()), func);
 	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
 	KUNIT_EXPECT_EQ(test, tracers[0].ip, func);
+	/* Its padding has unwind information */
+	subject = func;
+	check_in_callback(test, (unsigned long)callbacks[0]);
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 2);
 
 	stop_tracer(0);
 	ktrace_test_assembly();
-	KUNIT_EXPECT_EQ(test, tracers[0].calls, 1);
+	KUNIT_EXPECT_EQ(test, tracers[0].calls, 2);
 
 	/* A live patch would be passed by when a tracer calls the function */
 	tracers[0].ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY;
@@ -1323,6 +1357,7 @@ static struct kunit_case ktrace_test_cases[] = {
 	KUNIT_CASE(ktrace_test_slot_probe_first),
 	KUNIT_CASE(ktrace_test_slot_probe_direct),
 	KUNIT_CASE_SLOW(ktrace_test_slot_probe_asleep),
+	KUNIT_CASE(ktrace_test_padding),
 #endif
 	KUNIT_CASE(ktrace_test_slot_call),
 	KUNIT_CASE(ktrace_test_slot_endbr),

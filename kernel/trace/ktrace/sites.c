@@ -8,13 +8,14 @@
  * or the module is loaded, before it becomes read-only.
  *
  * Until a tracer starts, or a pattern or a list is asked for, nobody needs the records of the
- * kernel: the table tells where ftrace can trace. One page of them is made at boot, since ftrace
- * expects one at the head of its list, in front of those of modules, which are made when they
- * are loaded.
+ * kernel: the table tells where ftrace can trace. At boot, one page of them is made, since ftrace
+ * expects one at the head of its list, in front of the records of modules. These are made when
+ * the module is loaded.
  *
  * Functions that mcount does not instrument because tracers call them, those of lib/, are in
  * the table, too, and so is assembly that has the calling convention of C. The kernel's command
- * line names those that are traced. The others leave the table.
+ * line names those of them that are traced. The entries of the others are removed from the table
+ * at boot, or when the module is loaded.
  *
  * The kernel's text is not patched before alternatives are applied. What is enabled until
  * then only changes the records; ktrace_start() then patches the functions.
@@ -137,8 +138,9 @@ static int site_bits(unsigned long func)
  *
  * Context: any, after ftrace_init().
  *
- * Return: KTRACE_SITE_*, or -ENOENT if the function is notrace, in a file that is not traced, or
- * written in assembly, or is traced only on request and was not requested.
+ * Return: KTRACE_SITE_*, or -ENOENT if the table has no entry for the function: it is notrace, in
+ * a file that is not traced, or written in assembly; or it is traced on request only, and the
+ * kernel's command line does not name it.
  */
 int ktrace_site_class(unsigned long func)
 {
@@ -268,7 +270,7 @@ static int add_kernel(s32 *sites, unsigned int nr, unsigned long *funcs, unsigne
 }
 
 /**
- * ktrace_add_text - add the functions of the kernel or of a module to those of ftrace
+ * ktrace_add_functions - add the functions of the kernel or of a module to those of ftrace
  * @mod: the module, or NULL
  * @sites: its .ktrace_sites. On return, the entries of the functions that may be traced come
  *	first, sorted.
@@ -278,7 +280,7 @@ static int add_kernel(s32 *sites, unsigned int nr, unsigned long *funcs, unsigne
  *
  * Return: 0, or a negative error.
  */
-int ktrace_add_text(struct module *mod, s32 *sites, unsigned int *nr_sites)
+int ktrace_add_functions(struct module *mod, s32 *sites, unsigned int *nr_sites)
 {
 	unsigned long *funcs __free(kvfree) = NULL;
 	unsigned int nr = keep_wanted(mod, sites, *nr_sites);
@@ -399,6 +401,8 @@ int ktrace_prepare(void)
 
 /**
  * ktrace_is_dead - must the code of functions be left as it is?
+ *
+ * For the architecture, which does not include kernel/trace/trace.h.
  *
  * Context: any.
  *

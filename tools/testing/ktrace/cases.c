@@ -197,11 +197,11 @@ static unsigned int parse(const char *hex, u8 *bytes)
 /* The cases do not tell the length of the first instruction, if there are several */
 static bool is_expected(const struct ktrace_moved *moved, const struct ktrace_moved *expected)
 {
-	bool first = moved->nr == 1 ? moved->first == moved->len :
-				      moved->first && moved->first < moved->len;
+	bool first = moved->nr == 1 ? moved->first_len == moved->old_len :
+				      moved->first_len && moved->first_len < moved->old_len;
 
-	return first && moved->len == expected->len && moved->nr == expected->nr &&
-	       moved->size == expected->size && moved->is_call == expected->is_call;
+	return first && moved->old_len == expected->old_len && moved->nr == expected->nr &&
+	       moved->new_len == expected->new_len && moved->is_call == expected->is_call;
 }
 
 static bool check_result(const struct reloc_case *c, const u8 *code)
@@ -221,12 +221,13 @@ static bool check_result(const struct reloc_case *c, const u8 *code)
 	if (err)
 		return true;
 
-	if (parse(c->result, expected) == moved.size && is_expected(&moved, &c->moved) &&
-	    !memcmp(result, expected, moved.size) && result[moved.size] == INT3)
+	if (parse(c->result, expected) == moved.new_len && is_expected(&moved, &c->moved) &&
+	    !memcmp(result, expected, moved.new_len) && result[moved.new_len] == INT3)
 		return true;
 
-	printf("case %s: moves %u bytes, %u instructions, writes", c->name, moved.len, moved.nr);
-	for (unsigned int i = 0; i < moved.size; i++)
+	printf("case %s: moves %u bytes, %u instructions, writes", c->name, moved.old_len,
+	       moved.nr);
+	for (unsigned int i = 0; i < moved.new_len; i++)
 		printf(" %02x", result[i]);
 	printf("\n");
 

@@ -23,7 +23,7 @@
 #include "harness.h"
 
 /* See include/linux/ktrace.h */
-enum { SITE_ANY, SITE_PADDING, SITE_ONE_INSN, SITE_ALTERNATIVE, NR_CLASSES };
+enum { SITE_ANY, SITE_FIXED, SITE_ONE_INSN, SITE_ALTERNATIVE, NR_CLASSES };
 
 static const char *const class_names[] = { "any", "padding", "one", "alt" };
 
@@ -99,7 +99,7 @@ const char *errno_name(int err)
 /* Where @code would be in the kernel, the displacements are the same, but not addresses */
 static void check_kernel_address(const struct moved_code *code, unsigned int min)
 {
-	u8 bytes[KTRACE_RELOC_SIZE_MAX + 1], size = code->moved.size;
+	u8 bytes[KTRACE_RELOC_SIZE_MAX + 1], size = code->moved.new_len;
 	struct ktrace_moved moved;
 	int err;
 
@@ -110,7 +110,7 @@ static void check_kernel_address(const struct moved_code *code, unsigned int min
 		die("%lx: other result in the kernel", code->from);
 
 	for (unsigned int i = 0; i < size; i++) {
-		s32 ret = code->from - USER_SHIFT + moved.len;
+		s32 ret = code->from - USER_SHIFT + moved.old_len;
 
 		if (bytes[i] == code->new[i])
 			continue;
@@ -162,7 +162,7 @@ static enum verdict compare_rounds(const struct moved_code *code)
 static int find_field(const struct moved_code *code, unsigned int pos, struct insn *insn,
 		      enum field *field)
 {
-	bool last = pos + insn->length == code->moved.size;
+	bool last = pos + insn->length == code->moved.new_len;
 	u8 op = insn->opcode.bytes[0];
 
 	if (insn_rip_relative(insn)) {
@@ -177,11 +177,11 @@ static int find_field(const struct moved_code *code, unsigned int pos, struct in
 		unsigned long target = code->to + pos + insn->length + insn->immediate.value;
 
 		*field = op != 0xe9 ? JCC :
-			 last && target == code->from + code->moved.len ? BACK : JMP;
+			 last && target == code->from + code->moved.old_len ? BACK : JMP;
 		return pos + insn_offset_immediate(insn);
 	}
 
-	if (op == 0x68 && insn->immediate.value == code->from + code->moved.len) {
+	if (op == 0x68 && insn->immediate.value == code->from + code->moved.old_len) {
 		*field = RETURN;
 		return pos + insn_offset_immediate(insn);
 	}
@@ -194,7 +194,7 @@ static void corrupt_fields(struct moved_code *code)
 {
 	struct insn insn;
 
-	for (unsigned int pos = 0; pos < code->moved.size; pos += insn.length) {
+	for (unsigned int pos = 0; pos < code->moved.new_len; pos += insn.length) {
 		enum field field;
 		s32 right, wrong;
 		int at;
@@ -252,8 +252,8 @@ static void check_code(struct moved_code *code, const struct form *form, struct 
 		return;
 	}
 
-	if (code->moved.size > c->largest)
-		c->largest = code->moved.size;
+	if (code->moved.new_len > c->largest)
+		c->largest = code->moved.new_len;
 	verdict = verdict_of(code);
 	c->verdicts[verdict]++;
 	if (verdict == DIFFERENT)
@@ -312,7 +312,7 @@ static void check_image(const char *path)
 	if (verbose)
 		printf("%s: %u functions: any %u, one %u, alternative %u, padding %u\n",
 		       image.name, image.nr_sites, classes[SITE_ANY], classes[SITE_ONE_INSN],
-		       classes[SITE_ALTERNATIVE], classes[SITE_PADDING]);
+		       classes[SITE_ALTERNATIVE], classes[SITE_FIXED]);
 }
 
 /* Returns false if something is wrong with the form and class, or nothing was compared */

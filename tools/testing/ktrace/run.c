@@ -233,11 +233,11 @@ enum verdict compare(const struct moved_code *code, unsigned int round)
 	random_regs(&start, code->from * 64 + round, round);
 
 	fill_hot(round);
-	run(&old, code->old, code->moved.len, nr, code->from, &start);
+	run(&old, code->old, code->moved.old_len, nr, code->from, &start);
 	take_pages(0);
 
 	fill_hot(round);
-	run(&new, code->new, code->moved.size, nr, code->to, &start);
+	run(&new, code->new, code->moved.new_len, nr, code->to, &start);
 	take_pages(1);
 
 	difference = compare_stops(&old, &new);

@@ -9,7 +9,7 @@
 #include <linux/ktrace.h>
 
 #include "../ftrace_internal.h"
-#include "check.h"
+#include "kunit.h"
 
 /**
  * ktrace_get_record - what ftrace has on record of a function

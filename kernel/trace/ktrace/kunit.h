@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ktrace: what the tests look at, and the functions that they trace */
-#ifndef _KERNEL_TRACE_KTRACE_CHECK_H
-#define _KERNEL_TRACE_KTRACE_CHECK_H
+/* ktrace: what the KUnit tests look at, and the functions that they trace */
+#ifndef _KERNEL_TRACE_KTRACE_KUNIT_H
+#define _KERNEL_TRACE_KTRACE_KUNIT_H
 
 /* What ftrace has on record of a function */
 struct ktrace_record {
@@ -24,4 +24,4 @@ extern unsigned int ktrace_test_direct_calls;
 void ktrace_test_direct_sleep(void);
 void ktrace_test_sleep(void);
 
-#endif /* _KERNEL_TRACE_KTRACE_CHECK_H */
+#endif /* _KERNEL_TRACE_KTRACE_KUNIT_H */

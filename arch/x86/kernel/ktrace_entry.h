@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ktrace: the slots of functions, by their entries, see ktrace_int3.c */
-#ifndef _ARCH_X86_KERNEL_KTRACE_INT3_H
-#define _ARCH_X86_KERNEL_KTRACE_INT3_H
+/* ktrace: the table from the entry of a function to its slot, see ktrace_entry.c */
+#ifndef _ARCH_X86_KERNEL_KTRACE_ENTRY_H
+#define _ARCH_X86_KERNEL_KTRACE_ENTRY_H
 
 struct ktrace_slot;
 
@@ -13,4 +13,4 @@ bool ktrace_needs_one_insn(unsigned long entry);
 struct ktrace_slot *ktrace_entry_slot(unsigned long entry);
 struct ktrace_slot *ktrace_next_entry_slot(unsigned int *pos);
 
-#endif /* _ARCH_X86_KERNEL_KTRACE_INT3_H */
+#endif /* _ARCH_X86_KERNEL_KTRACE_ENTRY_H */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ktrace: functions whose first instruction is shorter than the jump.
+ * ktrace: the table from the entry of a function to its slot, and the breakpoints that need it.
  *
- * Where the first instruction is shorter than the jump, a breakpoint is put in its place, for
- * good or until a jump can be (ktrace_upgrade.c). The handler goes on in the slot of the
- * function. A slot that was split (ktrace_upgrade.c, too) has a breakpoint, whose handler goes
- * on in the function.
+ * Where the first instruction of a function is shorter than the jump, a breakpoint is put in
+ * its place, for good or until a jump can be (ktrace_upgrade.c). The handler goes on in the slot
+ * of the function. A slot that was split (ktrace_upgrade.c, too) has a breakpoint, whose handler
+ * goes on in the function.
  *
  * exc_int3() calls the handler right after smp_text_poke_int3_handler(), before anything that
  * can be traced. Anything that it called might be traced by a breakpoint, too. So it looks into
@@ -30,12 +30,12 @@
 
 #include <asm/text-patching.h>
 
-#include "ktrace_int3.h"
+#include "ktrace_entry.h"
 #include "ktrace_slot.h"
 
 /* Text of the kernel and of modules, and slots, have addresses that fit when extended */
-struct entry {
-	s32	addr;		/* where the first instruction of a function is */
+struct slot_ref {
+	s32	entry;		/* where the first instruction of a function is */
 	s32	slot;		/* 0 or NO_SLOT_ONE_INSN if it has none */
 };
 
@@ -47,31 +47,30 @@ struct entry {
 
 struct entry_table {
 	unsigned int	nr;
-	struct entry	entries[] __counted_by(nr);	/* sorted */
+	struct slot_ref	refs[] __counted_by(nr);	/* sorted */
 };
 
 /* Changed, and replaced, with text_mutex held. It is read with interrupts disabled. */
 static struct entry_table *entry_table;
 
-static __always_inline int cmp_entry(const void *key, const void *entry)
+static __always_inline int cmp_ref(const void *entry, const void *ref)
 {
-	long x = *(const long *)key, y = ((const struct entry *)entry)->addr;
+	long x = *(const long *)entry, y = ((const struct slot_ref *)ref)->entry;
 
 	return x < y ? -1 : x > y;
 }
 
-static __always_inline struct entry *find_entry(struct entry_table *table, long addr)
+static __always_inline struct slot_ref *find_ref(struct entry_table *table, long entry)
 {
 	if (!table)
 		return NULL;
 
-	return __inline_bsearch(&addr, table->entries, table->nr, sizeof(*table->entries),
-				cmp_entry);
+	return __inline_bsearch(&entry, table->refs, table->nr, sizeof(*table->refs), cmp_ref);
 }
 
-static __always_inline struct ktrace_slot *entry_slot(struct entry *entry)
+static __always_inline struct ktrace_slot *ref_slot(struct slot_ref *ref)
 {
-	long slot = entry ? READ_ONCE(entry->slot) : 0;
+	long slot = ref ? READ_ONCE(ref->slot) : 0;
 
 	return slot == NO_SLOT_ONE_INSN ? NULL : (struct ktrace_slot *)slot;
 }
@@ -82,10 +81,10 @@ static __always_inline bool leave_slot(struct pt_regs *regs)
 	const struct ktrace_slot *slot = __ktrace_slot_at(regs->ip - INT3_INSN_SIZE);
 
 	if (!slot || slot->form != KTRACE_SLOT_SEVERAL ||
-	    regs->ip - INT3_INSN_SIZE != (unsigned long)ktrace_second_insn(slot))
+	    regs->ip - INT3_INSN_SIZE != (unsigned long)ktrace_slot_second(slot))
 		return false;
 
-	int3_emulate_jmp(regs, ktrace_first_insn(ktrace_slot_func(slot)) + slot->first_len);
+	int3_emulate_jmp(regs, ktrace_entry_of(ktrace_slot_func(slot)) + slot->first_len);
 
 	return true;
 }
@@ -109,9 +108,10 @@ noinstr bool ktrace_int3_handler(struct pt_regs *regs)
 		return false;
 
 	/* Written in this order: the slot, the table, the breakpoint. So the slot is found. */
-	slot = entry_slot(find_entry(READ_ONCE(entry_table), regs->ip - INT3_INSN_SIZE));
+	slot = ref_slot(find_ref(READ_ONCE(entry_table), regs->ip - INT3_INSN_SIZE));
 	if (!slot)
 		return leave_slot(regs);
+	/* Such an entry has a jump: the breakpoint is of somebody else */
 	if (slot->form == KTRACE_SLOT_JUMP)
 		return false;
 
@@ -121,26 +121,26 @@ noinstr bool ktrace_int3_handler(struct pt_regs *regs)
 }
 
 /* Interrupts are disabled, or text_mutex is held */
-static struct entry *find_near_last(unsigned long addr)
+static struct slot_ref *find_near_last(unsigned long entry)
 {
 	/* Updates visit functions in order, and ask twice for each */
 	static unsigned int last;
 	struct entry_table *table = READ_ONCE(entry_table);
 	unsigned int i = READ_ONCE(last);
-	struct entry *found;
+	struct slot_ref *found;
 
 	if (!table)
 		return NULL;
-	if (i < table->nr && table->entries[i].addr == (long)addr)
-		return &table->entries[i];
+	if (i < table->nr && table->refs[i].entry == (long)entry)
+		return &table->refs[i];
 
 	i++;
-	if (i < table->nr && table->entries[i].addr == (long)addr)
-		found = &table->entries[i];
+	if (i < table->nr && table->refs[i].entry == (long)entry)
+		found = &table->refs[i];
 	else
-		found = find_entry(table, addr);
+		found = find_ref(table, entry);
 	if (found)
-		WRITE_ONCE(last, found - table->entries);
+		WRITE_ONCE(last, found - table->refs);
 
 	return found;
 }
@@ -159,7 +159,7 @@ struct ktrace_slot *ktrace_entry_slot(unsigned long entry)
 	unsigned long flags;
 
 	raw_local_irq_save(flags);
-	slot = entry_slot(find_near_last(entry));
+	slot = ref_slot(find_near_last(entry));
 	raw_local_irq_restore(flags);
 
 	return slot;
@@ -174,13 +174,16 @@ struct ktrace_slot *ktrace_entry_slot(unsigned long entry)
  */
 void ktrace_set_entry_slot(unsigned long entry, struct ktrace_slot *slot)
 {
-	struct entry *found = find_near_last(entry);
+	struct slot_ref *found;
 
 	lockdep_assert_held(&text_mutex);
 
-	/* x86 does not reorder stores: who finds the slot finds its code */
-	if (!WARN_ON_ONCE(!found))
-		WRITE_ONCE(found->slot, (long)slot);
+	found = find_near_last(entry);
+	if (WARN_ON_ONCE(!found))
+		return;
+
+	/* After the code of the slot. Pairs with the address dependency in those who find it. */
+	smp_store_release(&found->slot, (long)slot);
 }
 
 /**
@@ -194,10 +197,11 @@ void ktrace_set_entry_slot(unsigned long entry, struct ktrace_slot *slot)
  */
 void ktrace_mark_one_insn(unsigned long entry)
 {
-	struct entry *found = find_near_last(entry);
+	struct slot_ref *found;
 
 	lockdep_assert_held(&text_mutex);
 
+	found = find_near_last(entry);
 	if (found && !found->slot)
 		WRITE_ONCE(found->slot, NO_SLOT_ONE_INSN);
 }
@@ -212,9 +216,11 @@ void ktrace_mark_one_insn(unsigned long entry)
  */
 bool ktrace_needs_one_insn(unsigned long entry)
 {
-	struct entry *found = find_near_last(entry);
+	struct slot_ref *found;
 
 	lockdep_assert_held(&text_mutex);
+
+	found = find_near_last(entry);
 
 	return found && found->slot == NO_SLOT_ONE_INSN;
 }
@@ -234,7 +240,7 @@ struct ktrace_slot *ktrace_next_entry_slot(unsigned int *pos)
 	lockdep_assert_held(&text_mutex);
 
 	while (entry_table && *pos < entry_table->nr) {
-		slot = entry_slot(&entry_table->entries[(*pos)++]);
+		slot = ref_slot(&entry_table->refs[(*pos)++]);
 		if (slot)
 			return slot;
 	}
@@ -244,7 +250,7 @@ struct ktrace_slot *ktrace_next_entry_slot(unsigned int *pos)
 
 static struct entry_table *alloc_table(unsigned int nr, gfp_t gfp)
 {
-	struct entry_table *table = kvmalloc(struct_size(table, entries, nr), gfp);
+	struct entry_table *table = kvmalloc(struct_size(table, refs, nr), gfp);
 
 	if (table)
 		table->nr = nr;
@@ -276,12 +282,12 @@ static void merge(struct entry_table *table, const struct entry_table *old,
 	unsigned int nr_old = old ? old->nr : 0, i = 0, j = 0;
 
 	while (i + j < table->nr) {
-		struct entry *entry = &table->entries[i + j];
+		struct slot_ref *ref = &table->refs[i + j];
 
-		if (i < nr_old && (j == nr || old->entries[i].addr < (long)entries[j]))
-			*entry = old->entries[i++];
+		if (i < nr_old && (j == nr || old->refs[i].entry < (long)entries[j]))
+			*ref = old->refs[i++];
 		else
-			*entry = (struct entry) { .addr = (long)entries[j++] };
+			*ref = (struct slot_ref) { .entry = (long)entries[j++] };
 	}
 }
 
@@ -316,9 +322,9 @@ int ktrace_add_entries(const unsigned long *entries, unsigned int nr)
 	return 0;
 }
 
-static bool is_between(const struct entry *entry, unsigned long start, unsigned long end)
+static bool is_between(const struct slot_ref *ref, unsigned long start, unsigned long end)
 {
-	unsigned long addr = (long)entry->addr;
+	unsigned long addr = (long)ref->entry;
 
 	return addr >= start && addr < end;
 }
@@ -345,15 +351,15 @@ void ktrace_remove_entries(unsigned long start, unsigned long end)
 		return;
 
 	for (unsigned int i = 0; i < old->nr; i++)
-		nr += !is_between(&old->entries[i], start, end);
+		nr += !is_between(&old->refs[i], start, end);
 	if (nr == old->nr)
 		return;
 
 	table = alloc_table(nr, GFP_KERNEL | __GFP_NOFAIL);
 	nr = 0;
 	for (unsigned int i = 0; i < old->nr; i++) {
-		if (!is_between(&old->entries[i], start, end))
-			table->entries[nr++] = old->entries[i];
+		if (!is_between(&old->refs[i], start, end))
+			table->refs[nr++] = old->refs[i];
 	}
 	replace_table(table);
 }

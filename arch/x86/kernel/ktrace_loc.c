@@ -4,7 +4,7 @@
  *
  * It is read from the code: from the padding, which does not change once it is written, but
  * for the target of its call, and from the slot. If the padding is not used,
- * ktrace_int3.c knows the slot. Whether a function has a breakpoint or a jump, if it can have
+ * ktrace_entry.c knows the slot. Whether a function has a breakpoint or a jump, if it can have
  * both, is in the state of its slot. Probes ask this, from any context.
  */
 #include <kunit/visibility.h>
@@ -21,8 +21,8 @@
 #include <asm/insn.h>
 #include <asm/nops.h>
 
-#include "ktrace_int3.h"
-#include "ktrace_site.h"
+#include "ktrace_entry.h"
+#include "ktrace_loc.h"
 
 static_assert(sizeof(struct ktrace_pad) == sizeof(struct ktrace_slot_pad));
 
@@ -32,8 +32,7 @@ static_assert(sizeof(struct ktrace_pad) == sizeof(struct ktrace_slot_pad));
 static_assert(sizeof(s32) + CALL_INSN_SIZE == -KTRACE_DISTANCE);
 
 bool ktrace_padding_taken __ro_after_init;
-/* retbleed=stuff or indirect_target_selection=stuff is on the command line: displace no call */
-bool ktrace_call_depth_tracking __ro_after_init;
+bool ktrace_stuffing_requested __ro_after_init;
 
 static int __init set_padding_taken(char *str)
 {
@@ -44,42 +43,22 @@ static int __init set_padding_taken(char *str)
 early_param("ktrace_no_padding", set_padding_taken);
 
 /*
- * Is one of the values of an option "stuff"? @option: with "=". Looks at the whole command line,
- * since bugs.c has cut the value that an early_param() gets at its commas. A later value may
- * disable it again: then the padding is not used without need.
+ * Call depth tracking is chosen later than the functions that can be traced. Look for its value
+ * on the whole command line, since bugs.c has cut @value at its commas. If another option has it,
+ * or a later one takes it back, the padding is left alone without need.
  */
-static bool __init asks_for_stuffing(const char *option)
-{
-	const char *value = boot_command_line;
-
-	while ((value = strstr(value, option))) {
-		value += strlen(option);
-		if (strnstr(value, "stuff", strcspn(value, " ")))
-			return true;
-	}
-
-	return false;
-}
-
-/* Call depth tracking is chosen later than the functions that can be traced */
-static int __init set_padding_taken_by_thunks(char *value)
+static int __init parse_stuffing(char *value)
 {
 	if (IS_ENABLED(CONFIG_MITIGATION_CALL_DEPTH_TRACKING) &&
-	    ((value && strstr(value, "stuff")) || asks_for_stuffing("retbleed="))) {
+	    strstr(boot_command_line, "stuff")) {
 		ktrace_padding_taken = true;
-		ktrace_call_depth_tracking = true;
+		ktrace_stuffing_requested = true;
 	}
 
 	return 0;
 }
-early_param("retbleed", set_padding_taken_by_thunks);
-
-/* early_param() makes a symbol of the name of the function: the second one needs another */
-static int __init set_padding_taken_by_its(char *value)
-{
-	return set_padding_taken_by_thunks(value);
-}
-early_param("indirect_target_selection", set_padding_taken_by_its);
+__setup_param("retbleed", ktrace_retbleed, parse_stuffing, 1);
+__setup_param("indirect_target_selection", ktrace_its, parse_stuffing, 1);
 
 /* What a traced function begins with */
 static const u8 traced_jmp[JMP8_INSN_SIZE] = {
@@ -166,30 +145,30 @@ static bool has_code(unsigned long addr, const u8 *code, u8 len)
 	       get_unaligned((u32 *)(at + 1)) == get_unaligned((u32 *)(code + 1));
 }
 
-static __always_inline bool is_endbr_free(unsigned long func)
+static __always_inline bool needs_slot(unsigned long func)
 {
 	u32 insn = *(u32 *)func;
 
 	if (!ktrace_uses_padding())
-		return false;
-	if (has_code(func, traced_jmp, sizeof(traced_jmp)) || insn == gen_endbr_poison())
 		return true;
+	if (has_code(func, traced_jmp, sizeof(traced_jmp)) || insn == gen_endbr_poison())
+		return false;
 
-	return __is_endbr(insn) && !must_keep_endbr();
+	return !__is_endbr(insn) || must_keep_endbr();
 }
 
 /**
- * ktrace_is_endbr_free - does a function need no slot?
+ * ktrace_needs_slot - does a function need a slot to be traced?
  * @func: address of the function
  *
  * Context: text_mutex held, if the function may be traced.
  *
- * Return: whether its padding is used, and it begins with an ENDBR that may be overwritten, or
- * is.
+ * Return: false if its padding is used, and it begins with an ENDBR that may be overwritten, or
+ * is; else true.
  */
-bool ktrace_is_endbr_free(unsigned long func)
+bool ktrace_needs_slot(unsigned long func)
 {
-	return is_endbr_free(func);
+	return needs_slot(func);
 }
 
 /* The ENDBR that the function begins with when it is not traced, 0 if there is none */
@@ -225,7 +204,7 @@ static __always_inline struct ktrace_slot *slot_of(unsigned long func)
 	u8 jmp;
 
 	if (!ktrace_uses_padding())
-		return ktrace_entry_slot(ktrace_first_insn(func));
+		return ktrace_entry_slot(ktrace_entry_of(func));
 
 	jmp = ktrace_slot_pad_of(func)->jmp;
 
@@ -233,145 +212,145 @@ static __always_inline struct ktrace_slot *slot_of(unsigned long func)
 	return jmp == JMP32_INSN_OPCODE ? find_slot(func) : NULL;
 }
 
-/* Sites */
+/* How a function is patched */
 
-static void get_pad_site(struct ktrace_site *site)
+static void get_pad_loc(struct ktrace_loc *loc)
 {
-	u32 endbr = untraced_endbr(site->func);
+	u32 endbr = untraced_endbr(loc->func);
 
-	site->entry = site->func;
-	site->kind = endbr ? KTRACE_KIND_PADDING : KTRACE_KIND_DAMAGED;
-	site->patch_len = JMP8_INSN_SIZE;
-	memcpy(site->patch, traced_jmp, sizeof(traced_jmp));
-	memcpy(site->original, &endbr, sizeof(endbr));
-	memcpy(site->emulate, skip_jmp, sizeof(skip_jmp));
+	loc->entry = loc->func;
+	loc->kind = endbr ? KTRACE_KIND_PADDING : KTRACE_KIND_DAMAGED;
+	loc->patch_len = JMP8_INSN_SIZE;
+	memcpy(loc->patch, traced_jmp, sizeof(traced_jmp));
+	memcpy(loc->original, &endbr, sizeof(endbr));
+	memcpy(loc->emulate, skip_jmp, sizeof(skip_jmp));
 }
 
-static void make_jump_to_padding(struct ktrace_site *site)
+static void make_jump_to_padding(struct ktrace_loc *loc)
 {
-	unsigned long jmp = (unsigned long)&ktrace_slot_pad_of(site->func)->jmp;
+	unsigned long jmp = (unsigned long)&ktrace_slot_pad_of(loc->func)->jmp;
 
-	site->patch[0] = JMP8_INSN_OPCODE;
-	site->patch[1] = jmp - (site->entry + JMP8_INSN_SIZE);
+	loc->patch[0] = JMP8_INSN_OPCODE;
+	loc->patch[1] = jmp - (loc->entry + JMP8_INSN_SIZE);
 }
 
-static void make_jump_to_slot(struct ktrace_site *site)
+static void make_jump_to_slot(struct ktrace_loc *loc)
 {
-	s32 disp = (unsigned long)site->call - (site->entry + JMP32_INSN_SIZE);
+	s32 disp = (unsigned long)loc->call - (loc->entry + JMP32_INSN_SIZE);
 
-	site->patch[0] = JMP32_INSN_OPCODE;
-	memcpy(site->patch + 1, &disp, sizeof(disp));
+	loc->patch[0] = JMP32_INSN_OPCODE;
+	memcpy(loc->patch + 1, &disp, sizeof(disp));
 }
 
 /**
  * ktrace_make_jump - have a function patched by a jump, to the one in its padding or to its slot
- * @site: the function, which has a slot; @site->entry and @site->call are set
+ * @loc: the function, which has a slot; @loc->entry and @loc->call are set
  */
-void ktrace_make_jump(struct ktrace_site *site)
+void ktrace_make_jump(struct ktrace_loc *loc)
 {
-	site->patch_len = ktrace_jump_len();
+	loc->patch_len = ktrace_jump_len();
 	if (ktrace_uses_padding())
-		make_jump_to_padding(site);
+		make_jump_to_padding(loc);
 	else
-		make_jump_to_slot(site);
+		make_jump_to_slot(loc);
 	/*
 	 * The displaced instruction cannot be emulated: while it is put back, CPUs that meet the
 	 * breakpoint still go to the slot.
 	 */
-	memcpy(site->emulate, site->patch, sizeof(site->emulate));
+	memcpy(loc->emulate, loc->patch, sizeof(loc->emulate));
 }
 
-static void make_breakpoint(struct ktrace_site *site)
+static void make_breakpoint(struct ktrace_loc *loc)
 {
-	site->patch_len = INT3_INSN_SIZE;
-	site->patch[0] = INT3_INSN_OPCODE;
-	site->emulate[0] = INT3_INSN_OPCODE;
+	loc->patch_len = INT3_INSN_SIZE;
+	loc->patch[0] = INT3_INSN_OPCODE;
+	loc->emulate[0] = INT3_INSN_OPCODE;
 }
 
-static bool has_jump(const struct ktrace_site *site)
+static bool has_jump(const struct ktrace_loc *loc)
 {
 	/* Decide by the slot: a debugger may have put a breakpoint at the entry */
-	if (site->slot->form == KTRACE_SLOT_SEVERAL)
-		return *ktrace_slot_state(site->slot) == KTRACE_UPGRADED;
+	if (loc->slot->form == KTRACE_SLOT_SEVERAL)
+		return *ktrace_slot_state(loc->slot) == KTRACE_STATE_UPGRADED;
 
-	return site->slot->form == KTRACE_SLOT_JUMP;
+	return loc->slot->form == KTRACE_SLOT_JUMP;
 }
 
-static void get_slot_site(struct ktrace_site *site)
+static void get_slot_loc(struct ktrace_loc *loc)
 {
-	site->kind = KTRACE_KIND_SLOT;
-	site->call = &site->slot->call;
-	memcpy(site->original, site->slot->replaced, sizeof(site->original));
-	if (has_jump(site))
-		ktrace_make_jump(site);
+	loc->kind = KTRACE_KIND_SLOT;
+	loc->call = &loc->slot->call;
+	memcpy(loc->original, loc->slot->replaced, sizeof(loc->original));
+	if (has_jump(loc))
+		ktrace_make_jump(loc);
 	else
-		make_breakpoint(site);
+		make_breakpoint(loc);
 }
 
 /**
- * ktrace_get_site - what is changed in the code of a function, or is to be
+ * ktrace_get_loc - what is changed in the code of a function, or is to be
  * @func: address of a function that can be traced
- * @site: is filled
+ * @loc: is filled
  *
  * Context: any in which the function cannot go away: its module is pinned, or preemption
  * is disabled. Without text_mutex, a function that was never traced may get its code meanwhile,
- * and @site->patch_len may be stale for a function that can have a breakpoint or a jump.
+ * and @loc->patch_len may be stale for a function that can have a breakpoint or a jump.
  */
-void ktrace_get_site(unsigned long func, struct ktrace_site *site)
+void ktrace_get_loc(unsigned long func, struct ktrace_loc *loc)
 {
 	struct ktrace_pad *pad = pad_of(func);
 
-	site->func = func;
-	site->call = has_call(pad) ? &pad->call : NULL;
-	site->slot = site->call ? NULL : slot_of(func);
-	site->kind = KTRACE_KIND_NO_SLOT;
+	loc->func = func;
+	loc->call = has_call(pad) ? &pad->call : NULL;
+	loc->slot = loc->call ? NULL : slot_of(func);
+	loc->kind = KTRACE_KIND_NO_SLOT;
 
-	if (site->call || (!site->slot && is_endbr_free(func))) {
-		get_pad_site(site);
+	if (loc->call || (!loc->slot && !needs_slot(func))) {
+		get_pad_loc(loc);
 		return;
 	}
 
-	site->entry = ktrace_first_insn(func);
-	if (site->slot)
-		get_slot_site(site);
+	loc->entry = ktrace_entry_of(func);
+	if (loc->slot)
+		get_slot_loc(loc);
 }
 
 /**
- * ktrace_site_callee - what the call of a function calls
- * @site: the function; @site->call is not NULL
+ * ktrace_loc_callee - what the call of a function calls
+ * @loc: the function; @loc->call is not NULL
  *
  * Context: text_mutex held.
  *
  * Return: the address.
  */
-unsigned long ktrace_site_callee(const struct ktrace_site *site)
+unsigned long ktrace_loc_callee(const struct ktrace_loc *loc)
 {
-	return (unsigned long)site->call + CALL_INSN_SIZE + *(s32 *)(site->call + 1);
+	return (unsigned long)loc->call + CALL_INSN_SIZE + *(s32 *)(loc->call + 1);
 }
 
 /**
- * ktrace_is_site_right - is the code of a function what its record tells?
- * @site: the function
+ * ktrace_is_loc_right - is the code of a function what its record tells?
+ * @loc: the function
  * @callee: what it calls, 0 if it is not traced
  *
  * Context: text_mutex held.
  *
  * Return: whether it is.
  */
-bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
+bool ktrace_is_loc_right(const struct ktrace_loc *loc, unsigned long callee)
 {
 	/* Never traced: there must be no foreign breakpoint, and the padding must be free */
-	if (!site->call)
-		return !callee && *(u8 *)site->entry != INT3_INSN_OPCODE &&
-		       ktrace_is_padding_free(site->func);
+	if (!loc->call)
+		return !callee && *(u8 *)loc->entry != INT3_INSN_OPCODE &&
+		       ktrace_is_padding_free(loc->func);
 
-	if (site->kind == KTRACE_KIND_DAMAGED)
+	if (loc->kind == KTRACE_KIND_DAMAGED)
 		return false;
 	if (!callee)
-		return has_code(site->entry, site->original, site->patch_len);
+		return has_code(loc->entry, loc->original, loc->patch_len);
 
-	return has_code(site->entry, site->patch, site->patch_len) &&
-	       ktrace_site_callee(site) == callee;
+	return has_code(loc->entry, loc->patch, loc->patch_len) &&
+	       ktrace_loc_callee(loc) == callee;
 }
 
 /**
@@ -384,24 +363,44 @@ bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee)
  */
 unsigned long ktrace_call_address(unsigned long func)
 {
-	struct ktrace_site site;
+	struct ktrace_loc loc;
 
-	ktrace_get_site(func, &site);
+	ktrace_get_loc(func, &loc);
 
-	if (!site.call && ktrace_uses_padding())
-		site.call = &pad_of(func)->call;
+	if (!loc.call && ktrace_uses_padding())
+		loc.call = &pad_of(func)->call;
 
-	return (unsigned long)site.call;
+	return (unsigned long)loc.call;
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_call_address);
 
 /* Probes */
 
-/* How many bytes ktrace changes, now or later */
-static unsigned int changed_len(const struct ktrace_site *site)
+/**
+ * ktrace_is_padding - may ktrace write to the padding in which an address is?
+ * @addr: any address
+ *
+ * Nobody else may put a breakpoint there: ktrace would overwrite it, or take the padding for
+ * damaged and disable ftrace.
+ *
+ * Context: any.
+ *
+ * Return: whether it is padding of a function that can be traced, and padding is used.
+ */
+bool ktrace_is_padding(unsigned long addr)
 {
-	if (!site->slot || site->slot->form == KTRACE_SLOT_JUMP ||
-	    ktrace_slot_executes_several(site))
+	unsigned long func = ALIGN(addr, KTRACE_FUNC_ALIGN);
+
+	/* A jump of five bytes that begins 16 bytes in front of the function ends before the pad */
+	static_assert(JMP32_INSN_SIZE + sizeof(struct ktrace_pad) <= KTRACE_FUNC_ALIGN);
+	return ktrace_uses_padding() && func != addr && ftrace_location_range(func, func) == func;
+}
+
+/* How many bytes ktrace changes, now or later */
+static unsigned int changed_len(const struct ktrace_loc *loc)
+{
+	if (!loc->slot || loc->slot->form == KTRACE_SLOT_JUMP ||
+	    ktrace_slot_executes_several(loc))
 		return ktrace_jump_len();
 
 	return INT3_INSN_SIZE;
@@ -412,22 +411,22 @@ static unsigned int changed_len(const struct ktrace_site *site)
  * @addr: address of an instruction
  * @buf: a copy of at least five bytes at @addr, left as it is if ktrace does not change them
  *
- * Context: as ktrace_get_site().
+ * Context: as ktrace_get_loc().
  */
 void ktrace_untraced_code(unsigned long addr, u8 *buf)
 {
-	struct ktrace_site site;
+	struct ktrace_loc loc;
 	unsigned int offset, len;
 
 	/* A function, or what follows its ENDBR, or one of the next instructions */
-	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), &site);
-	if (!site.call || site.kind == KTRACE_KIND_DAMAGED)
+	ktrace_get_loc(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), &loc);
+	if (!loc.call || loc.kind == KTRACE_KIND_DAMAGED)
 		return;
 
-	offset = addr - site.entry;
-	len = changed_len(&site);
+	offset = addr - loc.entry;
+	len = changed_len(&loc);
 	if (offset < len)
-		memcpy(buf, site.original + offset, len - offset);
+		memcpy(buf, loc.original + offset, len - offset);
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_untraced_code);
 
@@ -448,34 +447,34 @@ bool ktrace_may_change_code(unsigned long addr)
 	       ftrace_location_range(func, func) == func;
 }
 
-/* The site of the function whose code ktrace may change at @addr, if there is one */
-static bool get_site_at(unsigned long addr, struct ktrace_site *site)
+/* Of the function whose code ktrace may change at @addr, if there is one */
+static bool get_loc_at(unsigned long addr, struct ktrace_loc *loc)
 {
 	if (!ktrace_may_change_code(addr))
 		return false;
 
-	ktrace_get_site(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), site);
+	ktrace_get_loc(ALIGN_DOWN(addr, KTRACE_FUNC_ALIGN), loc);
 
 	return true;
 }
 
-static bool is_under_jump(unsigned long addr, const struct ktrace_site *site)
+static bool is_under_jump(unsigned long addr, const struct ktrace_loc *loc)
 {
-	return addr > site->entry && addr < site->entry + ktrace_jump_len();
+	return addr > loc->entry && addr < loc->entry + ktrace_jump_len();
 }
 
 /**
  * ktrace_is_under_jump - would a jump at the entry of a function overwrite another instruction?
  * @addr: address of the instruction
- * @site: set to the function, if it would
+ * @loc: set to the function, if it would
  *
- * Context: as ktrace_get_site().
+ * Context: as ktrace_get_loc().
  *
  * Return: whether it would.
  */
-bool ktrace_is_under_jump(unsigned long addr, struct ktrace_site *site)
+bool ktrace_is_under_jump(unsigned long addr, struct ktrace_loc *loc)
 {
-	return get_site_at(addr, site) && is_under_jump(addr, site);
+	return get_loc_at(addr, loc) && is_under_jump(addr, loc);
 }
 
 /**
@@ -484,26 +483,28 @@ bool ktrace_is_under_jump(unsigned long addr, struct ktrace_site *site)
  *
  * For breakpoints of others than kprobes.
  *
- * Context: as ktrace_get_site().
+ * Context: as ktrace_get_loc().
  *
- * Return: whether ktrace takes a breakpoint there for its own, or displaces the instruction
- * with the first of its function.
+ * Return: whether ktrace takes a breakpoint there for its own, displaces the instruction with the
+ * first of its function, or uses the padding where it is.
  */
 bool ktrace_refuses_breakpoint(unsigned long addr)
 {
-	struct ktrace_site site;
+	struct ktrace_loc loc;
 
-	if (!get_site_at(addr, &site) || !site.slot)
+	if (ktrace_is_padding(addr))
+		return true;
+	if (!get_loc_at(addr, &loc) || !loc.slot)
 		return false;
-	if (addr == site.entry)
-		return site.slot->form != KTRACE_SLOT_JUMP;
+	if (addr == loc.entry)
+		return loc.slot->form != KTRACE_SLOT_JUMP;
 
-	return is_under_jump(addr, &site) && ktrace_slot_executes_several(&site);
+	return is_under_jump(addr, &loc) && ktrace_slot_executes_several(&loc);
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_refuses_breakpoint);
 
 /**
- * ktrace_first_len - length of the instruction that a function begins with
+ * ktrace_first_len - length of the instruction that a function begins with, be it ENDBR
  * @func: address of a function that can be traced
  *
  * Context: text_mutex held.

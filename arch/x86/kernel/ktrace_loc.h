@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ktrace: the code of a function, as it is traced or not, see ktrace_site.c */
-#ifndef _ARCH_X86_KERNEL_KTRACE_SITE_H
-#define _ARCH_X86_KERNEL_KTRACE_SITE_H
+/*
+ * ktrace: where and how a function is patched, see ktrace_loc.c.
+ *
+ * Four properties of a function:
+ *
+ *  class	what the build allows to do with its first instructions (KTRACE_SITE_*)
+ *  kind	where its call is (enum ktrace_loc_kind)
+ *  form	what it is patched by, if it has a slot (enum ktrace_slot_form)
+ *  state	how far the upgrade from a breakpoint to a jump is (enum ktrace_slot_state)
+ */
+#ifndef _ARCH_X86_KERNEL_KTRACE_LOC_H
+#define _ARCH_X86_KERNEL_KTRACE_LOC_H
 
 #include <linux/ftrace.h>
 #include <linux/types.h>
@@ -40,6 +49,8 @@ static inline void ktrace_make_pad(struct ktrace_pad *pad, unsigned long func,
 
 /* The padding of functions must not be used: all functions have a slot */
 extern bool ktrace_padding_taken;
+/* The kernel's command line asks for call depth tracking: displace no call */
+extern bool ktrace_stuffing_requested;
 
 static inline bool ktrace_uses_padding(void)
 {
@@ -52,11 +63,11 @@ static inline unsigned int ktrace_jump_len(void)
 	return ktrace_uses_padding() ? JMP8_INSN_SIZE : JMP32_INSN_SIZE;
 }
 
-/* What is changed at the entry of a function */
+/* The most bytes that are changed at the entry of a function */
 #define KTRACE_PATCH_MAX	JMP32_INSN_SIZE
 
 /* Where the call of the tracers of a function is, or is to be */
-enum ktrace_site_kind {
+enum ktrace_loc_kind {
 	KTRACE_KIND_PADDING,	/* in its padding; it needs no slot */
 	KTRACE_KIND_SLOT,
 	KTRACE_KIND_NO_SLOT,	/* it needs a slot, and has none: it was never traced */
@@ -64,46 +75,48 @@ enum ktrace_site_kind {
 };
 
 /**
- * struct ktrace_site - what is changed in the code of a function
+ * struct ktrace_loc - where and how a function is patched
  * @func: address of the function
  * @entry: where it is patched: @func, or behind its ENDBR
  * @call: the call of its tracers, in the padding or in its slot; NULL if it was never traced
  * @slot: NULL if it has none
- * @kind: what follows is set for KTRACE_KIND_PADDING and KTRACE_KIND_SLOT only
+ * @kind: what follows is not set for KTRACE_KIND_NO_SLOT; @original is wrong for
+ *	KTRACE_KIND_DAMAGED
  * @patch_len: how many bytes are patched, as the code is now
  * @patch: what is at @entry when the function is traced
  * @original: what is there when it is not; not only the first @patch_len bytes, if there are
  *	more that ktrace may change
  * @emulate: what a CPU does that gets there while one is replaced by the other
  */
-struct ktrace_site {
+struct ktrace_loc {
 	unsigned long		func;
 	unsigned long		entry;
 	u8			*call;
 	struct ktrace_slot	*slot;
-	enum ktrace_site_kind	kind;
+	enum ktrace_loc_kind	kind;
 	u8			patch_len;
 	u8			patch[KTRACE_PATCH_MAX];
 	u8			original[KTRACE_PATCH_MAX];
 	u8			emulate[KTRACE_PATCH_MAX];
 };
 
-void ktrace_get_site(unsigned long func, struct ktrace_site *site);
-void ktrace_make_jump(struct ktrace_site *site);
-bool ktrace_is_under_jump(unsigned long addr, struct ktrace_site *site);
-bool ktrace_is_site_right(const struct ktrace_site *site, unsigned long callee);
-unsigned long ktrace_site_callee(const struct ktrace_site *site);
+void ktrace_get_loc(unsigned long func, struct ktrace_loc *loc);
+void ktrace_make_jump(struct ktrace_loc *loc);
+bool ktrace_is_under_jump(unsigned long addr, struct ktrace_loc *loc);
+bool ktrace_is_loc_right(const struct ktrace_loc *loc, unsigned long callee);
+unsigned long ktrace_loc_callee(const struct ktrace_loc *loc);
 
 /* Several instructions are displaced, and the slot has not been split */
-static inline bool ktrace_slot_executes_several(const struct ktrace_site *site)
+static inline bool ktrace_slot_executes_several(const struct ktrace_loc *loc)
 {
-	return site->slot && site->slot->form == KTRACE_SLOT_SEVERAL &&
-	       *ktrace_slot_state(site->slot) != KTRACE_SPLIT;
+	return loc->slot && loc->slot->form == KTRACE_SLOT_SEVERAL &&
+	       *ktrace_slot_state(loc->slot) != KTRACE_STATE_SPLIT;
 }
 
 bool ktrace_must_keep_endbr(void);
-bool ktrace_is_endbr_free(unsigned long func);
+bool ktrace_needs_slot(unsigned long func);
 bool ktrace_is_padding_free(unsigned long func);
+bool ktrace_is_padding(unsigned long addr);
 bool ktrace_is_in_padding(unsigned long func, unsigned long ip);
 
-#endif /* _ARCH_X86_KERNEL_KTRACE_SITE_H */
+#endif /* _ARCH_X86_KERNEL_KTRACE_LOC_H */
