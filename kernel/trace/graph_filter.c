@@ -24,16 +24,16 @@
 #include "trace.h"
 
 /*
- * True if a write to @file in @written sets the value of @tr: @tr is @written, or follows the top
- * directory and @written is that
+ * True if a write in @writer sets the value of @tr: if @writer is @tr, or if @writer is the top
+ * directory and @tr owns no value of this @type
  */
-static bool follows_write(struct trace_array *tr, struct trace_array *written,
-			  enum graph_filter_file file)
+static bool follows_write(struct trace_array *tr, struct trace_array *writer,
+			  enum graph_filter_type type)
 {
-	if (tr == written)
+	if (tr == writer)
 		return true;
 
-	return (written->flags & TRACE_ARRAY_FL_GLOBAL) && !(tr->graph_filter.owned & BIT(file));
+	return (writer->flags & TRACE_ARRAY_FL_GLOBAL) && !(tr->graph_filter.owned & BIT(type));
 }
 
 /* The values of the command line */
@@ -43,7 +43,7 @@ __init void graph_filter_init_top(struct trace_array *tr)
 {
 	tr->graph_filter = graph_filter_boot;
 	tr->graph_filter.thresh = tracing_thresh;
-	tr->graph_filter.owned = ~0U;
+	tr->graph_filter.owned = ~0U;	/* It follows nobody */
 }
 
 /**
@@ -68,12 +68,12 @@ void graph_filter_init(struct trace_array *tr)
 void graph_filter_free(struct trace_array *tr)
 {
 #ifdef CONFIG_DYNAMIC_FTRACE
-	struct ftrace_hash *hash[2] = { };
+	struct ftrace_hash *hash[GRAPH_FILTER_HASHES] = { };
 
 	lockdep_assert_held(&trace_types_lock);
-	for (int file = 0; file < ARRAY_SIZE(hash); file++) {
-		if (tr->graph_filter.owned & BIT(file))
-			hash[file] = graph_filter_hash(tr, file);
+	for (int type = 0; type < ARRAY_SIZE(hash); type++) {
+		if (tr->graph_filter.owned & BIT(type))
+			hash[type] = graph_filter_hash(tr, type);
 	}
 	ftrace_free_graph_hashes(hash, ARRAY_SIZE(hash));
 #endif
@@ -82,28 +82,28 @@ void graph_filter_free(struct trace_array *tr)
 /**
  * graph_filter_set_hash - replace the functions of a file
  * @tr: the instance that has written
- * @file: GRAPH_FILTER_FUNCTION or GRAPH_FILTER_NOTRACE
+ * @type: GRAPH_FILTER_FUNCTION or GRAPH_FILTER_NOTRACE
  * @hash: the functions; @tr owns them now
  *
  * Context: process.
  *
  * Return: the hash that @tr has owned, for ftrace_free_graph_hashes(); NULL if it has owned none.
  */
-struct ftrace_hash *graph_filter_set_hash(struct trace_array *tr, enum graph_filter_file file,
+struct ftrace_hash *graph_filter_set_hash(struct trace_array *tr, enum graph_filter_type type,
 					  struct ftrace_hash *hash)
 {
 	struct ftrace_hash *old = NULL;
 	struct trace_array *pos;
 
 	guard(mutex)(&trace_types_lock);
-	if (tr->graph_filter.owned & BIT(file))
-		old = graph_filter_hash(tr, file);
+	if (tr->graph_filter.owned & BIT(type))
+		old = graph_filter_hash(tr, type);
 
 	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
-		if (follows_write(pos, tr, file))
-			rcu_assign_pointer(pos->graph_filter.hash[file], hash);
+		if (follows_write(pos, tr, type))
+			rcu_assign_pointer(pos->graph_filter.hash[type], hash);
 	}
-	tr->graph_filter.owned |= BIT(file);
+	tr->graph_filter.owned |= BIT(type);
 	return old;
 }
 
@@ -123,17 +123,17 @@ int graph_filter_set_thresh(struct trace_array *tr, unsigned long ns)
 
 	lockdep_assert_held(&trace_types_lock);
 	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
-		bool same = !pos->graph_filter.thresh == !ns;
+		bool had_thresh = pos->graph_filter.thresh;
 
 		if (!follows_write(pos, tr, GRAPH_FILTER_THRESH))
 			continue;
 
 		WRITE_ONCE(pos->graph_filter.thresh, ns);
 		/*
-		 * function_graph has other callbacks with a threshold than without. The user may
-		 * write again if it could not be restarted.
+		 * function_graph has other callbacks with a threshold than without. The tracer of
+		 * @tr is always restarted: who writes again after an error tries again.
 		 */
-		if ((same && pos != tr) || !pos->current_trace->update_thresh)
+		if ((had_thresh == !!ns && pos != tr) || !pos->current_trace->update_thresh)
 			continue;
 		err = pos->current_trace->update_thresh(pos);
 		ret = ret ?: err;
