@@ -70,9 +70,10 @@ struct ftrace_mux_time {
 /**
  * struct ftrace_mux_usage - how often a tracer was called
  * @calls: number of calls
- * @time: how long they took, if that was measured; for a graph tracer, those when a function is
- *	called
- * @return_cycles: how long the calls of a graph tracer took when functions returned
+ * @time: how long they took, if that was measured; for a graph tracer, only the calls at the entry
+ *	of functions
+ * @return_cycles: how long the calls of the retfunc of a graph tracer took, without those during
+ *	which the task was preempted
  */
 struct ftrace_mux_usage {
 	u64			calls;
@@ -88,14 +89,14 @@ struct ftrace_mux_usage {
  * @seq: number of this registration, never used twice; 0 if not registered
  * @nr: number of the tracer among registered tracers of the same name
  * @name_hash: hash of the name, to find tracers of the same name
- * @usage: how often it was called by combinations that have been freed, since calls are counted or
- *	it was registered, see count.c
- * @since: when it was registered, in ns; 0 if calls were not counted then
+ * @usage: how often it was called by combinations that have been freed. Begins when it is
+ *	registered, or when the counting of calls begins, whichever is later; see count.c
+ * @since: ktime_get_ns() when it was registered; 0 if calls were not counted then
  * @return_start: for a graph tracer, the cycles of fgraph_read_ret_time() when the measurement of
  *	its calls at returns began
  * @checked_cycles: ftrace_mux_stat_cycles() when limit.c looked the last time
  * @missed: how many calls it has missed since it was registered, see ftrace_missed(); for a graph
- *	tracer: how many all of them had missed then
+ *	tracer: how many calls all graph tracers together had missed when it was registered
  * @id: ID of the tracer plus one; 0 if it has none
  * @is_default: set_ftrace_filter of @tr changes the filter of this tracer
  * @chosen: became the default by a write to function_tracers
@@ -139,14 +140,11 @@ struct ftrace_mux_call {
 	void	*arg;
 };
 
-/*
- * Provided by the architecture, or by calls.c if its entries are data. ftrace_graph_set_func() is
- * provided by fgraph.c if the architecture defines arch_fgraph_return_slot.
- */
-
+/* Provided by the architecture, or by calls.c if the entries of the architecture are data */
 bool is_ftrace_mux_trampoline(unsigned long addr);
 int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
 
+/* Provided by fgraph.c with arch_fgraph_return_slot, and by the architecture without it */
 void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *op, struct ftrace_regs *fregs);
 

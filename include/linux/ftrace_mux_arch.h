@@ -28,9 +28,9 @@
  *
  * Entries and calls are changed between arch_ftrace_mux_begin() and arch_ftrace_mux_end(),
  * entries in ascending order of their indexes, so that an architecture that collects the changes
- * (smp_text_poke_batch_add()) has to sort nothing. After arch_ftrace_mux_end(), the caller may
- * store a pointer to an entry, behind smp_wmb() or with a release. A CPU that loads this pointer,
- * and whose further loads depend on it, sees the changes.
+ * (smp_text_poke_batch_add()) has to sort nothing. After arch_ftrace_mux_end(), a pointer to an
+ * entry, such as a literal, may be stored after smp_wmb(), or with a release. A CPU that loads this
+ * pointer, and whose further loads depend on it, sees the changes.
  *
  * All functions here are called in process context, with ftrace_lock held.
  */
@@ -62,8 +62,9 @@ struct seq_file;
  * @arch: for the architecture
  * @calls: the calls, one for each of @ops
  * @count: if not NULL, the architecture increments it each time that it makes the calls, before
- *	or after them. The element may be that of a CPU which the task has just left, so the
- *	addition is atomic, or one instruction.
+ *	or after them. It must not lose an increment. If the task can leave the CPU after it has
+ *	found the element of this CPU, the addition is atomic. Otherwise, one instruction finds the
+ *	element and adds to it, or interrupts are disabled meanwhile, as in this_cpu_inc().
  * @regs: one of the tracers has FTRACE_OPS_FL_SAVE_REGS, so that callbacks get a full pt_regs
  * @hash: link in the table of combinations; not linked if a tracer of @graph_set has gone, or a
  *	tracer was unregistered while calls were counted

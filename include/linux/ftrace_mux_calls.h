@@ -6,16 +6,13 @@
  * function (DYNAMIC_FTRACE_WITH_CALL_OPS, on arm64 and riscv), or an operand of the call site
  * (MIPS). kernel/trace/mux/calls.c and ops_entries.c provide most of <linux/ftrace_mux_arch.h>:
  *
- *	provided by	with a literal		with an operand
- *	calls.c		ftrace_mux_entry_regs(), and all of <linux/ftrace_mux_arch.h> but
- *			arch_ftrace_mux_add_entries(), arch_ftrace_mux_site_addr()
- *			and arch_ftrace_mux_site_calls()
- *	ops_entries.c	these three,		-
- *			arch_ftrace_mux_call_ptr(),
- *			ftrace_mux_rec_ops()
- *	architecture	ftrace_mux_call_entry()	these three,
- *						arch_ftrace_mux_call_ptr()
- *	architecture	ftrace_mux_count(), ftrace_mux_call_2() to ftrace_mux_call_8()
+ * - calls.c provides ftrace_mux_entry_regs(), and all functions of <linux/ftrace_mux_arch.h> except
+ *   arch_ftrace_mux_add_entries(), arch_ftrace_mux_site_addr() and arch_ftrace_mux_site_calls().
+ * - With a literal, ops_entries.c provides these three exceptions, arch_ftrace_mux_call_ptr() and
+ *   ftrace_mux_rec_ops(). The architecture provides ftrace_mux_call_entry().
+ * - With an operand, the architecture provides the three exceptions and arch_ftrace_mux_call_ptr().
+ * - With both, the architecture provides ftrace_mux_count(), and ftrace_mux_call_2() to
+ *   ftrace_mux_call_8().
  */
 #ifndef _LINUX_FTRACE_MUX_CALLS_H
 #define _LINUX_FTRACE_MUX_CALLS_H
@@ -28,8 +25,7 @@
 
 /**
  * struct ftrace_mux_counted - a call that is counted
- * @count: the per-CPU count. The element that is incremented may be that of a CPU which the task
- *	has just left, so the addition is atomic, or one instruction.
+ * @count: the per-CPU count, see struct ftrace_mux_combo for how to increment it
  * @call: the call that is made then
  */
 struct ftrace_mux_counted {
@@ -56,8 +52,8 @@ struct arch_ftrace_mux_combo {
  * @call: the call to make: the only one of a combination, or arch.all of it, or arch.count_call of
  *	it while calls are counted; stale if no function has the entry
  *
- * @func and @direct_call, if struct ftrace_ops has a direct_call, are at the same offsets as
- * there: ftrace_caller takes an entry for an ops. One store changes @call. The argument of a
+ * @func is at the same offset as in struct ftrace_ops, and so is @direct_call, if struct ftrace_ops
+ * has one: ftrace_caller takes an entry for an ops. One store changes @call. The argument of a
  * call never changes. Its function may: the old and the new one take the same argument. An entry
  * does not cross a cache line.
  */

@@ -31,11 +31,11 @@
  * to stop:
  *
  * - An instruction fetch sees an aligned word either as it was or as it is.
- *   The first word never changes, and each combination of an old and a new
- *   second and third word is one of the states above.  Stale cache lines may
- *   show a CPU a combination that never was in memory.  Each such combination
- *   is one of the states above, too.  So each CPU either does not call
- *   ftrace_caller(), or calls it properly.
+ *   The first word never changes.  Each combination of an old and a new second and
+ *   third word is one of the states above, or is a NOP followed by "li $13, n", which
+ *   has no effect.  Stale cache lines may show a CPU a combination that never was in
+ *   memory.  The same holds for these combinations.  So each CPU either does not call
+ *   ftrace_caller(), or calls it with the offset of a cell in $13.
  *
  * - For a while, a CPU may call the wrong cell, or save the wrong set of registers.
  *
@@ -332,8 +332,8 @@ static struct ftrace_target *find_target(struct ftrace_ops *ops)
  * @ops: the ops
  *
  * Called when @ops is registered, and when ftrace_ops_get_func(@ops) may have changed.
- * If @ops has a cell already, call sites may use it: they call either function until
- * they see the store.  An ops that finds no free cell is called by the list function.
+ * If @ops has a cell already, call sites may use it: a CPU calls the old function until it
+ * sees the store of the new one.  An ops that finds no free cell is called by the list function.
  *
  * Context: ftrace_lock held.
  */
@@ -626,7 +626,7 @@ static int update_rec(struct site_update *update, struct dyn_ftrace *rec, bool e
 	if (type != FTRACE_UPDATE_MAKE_NOP) {
 		/* Before ftrace_update_record(), which changes what the record says */
 		addr = ftrace_get_addr_new(rec);
-		/* Then ftrace_get_addr_new() has warned, and has disabled ftrace */
+		/* A wrong record: ftrace_get_addr_new() has warned, and has disabled ftrace */
 		if (unlikely(rec->flags & FTRACE_FL_TRAMP && addr == FTRACE_ADDR))
 			return -EINVAL;
 	}
@@ -683,9 +683,11 @@ void ftrace_replace_code(int mod_flags)
  * arch_ftrace_update_code - update call sites
  * @command: FTRACE_UPDATE_CALLS and so on
  *
- * There is no need for stop_machine(), in which interrupts are off, while a flush of the caches
- * of other CPUs needs an interrupt.  Nor do other CPUs have to see a new ftrace_trace_function:
- * each call site says what it calls.
+ * stop_machine() is not needed.  It could not be used either: interrupts are off in it, and a
+ * flush of the caches of other CPUs may have to interrupt them.
+ *
+ * Nothing is done for FTRACE_UPDATE_TRACE_FUNC: no call site uses ftrace_trace_function, since
+ * each says what it calls.
  *
  * A CPU that is being brought up already fills its cache, but is not told to flush it
  * until it is online.  So hold the hotplug lock: no CPU comes up during the update.

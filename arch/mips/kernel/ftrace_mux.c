@@ -6,7 +6,7 @@
  * ftrace_caller() makes the call that the cell points to. The first FTRACE_NR_TARGETS cells belong
  * to ftrace_dyn.c. The cells behind them are the entries of the multiplexer. The first of these is
  * not used: index 0 stands for a function without an entry. An entry moves to another combination
- * by one store.
+ * of tracers by one store.
  *
  * Whether ftrace_caller() saves all registers is a bit of the call site. An entry only moves
  * between combinations that both need them, or both do not.

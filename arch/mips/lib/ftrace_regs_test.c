@@ -308,7 +308,7 @@ static void test_regs_goto(struct kunit *test)
 	check_goto(test, &regs_ops, true);
 }
 
-/* The mode of the call site follows the ops that come and go. */
+/* The cell of the call site, and FTRACE_SITE_SAVE_REGS, follow the ops that come and go. */
 static void test_both(struct kunit *test)
 {
 	plant(ftrace_test_target);

@@ -6,7 +6,7 @@
  *
  * - static, in the kernel image, if all tracers of the combination have static IDs, and each call
  *   passes the ops of its tracer;
- * - a copy of a static one, if the combination counts its calls, too;
+ * - a copy of a static one, if the same is true, and the combination counts its calls;
  * - made of a template, for all other combinations.
  *
  * Copies and made trampolines are allocated: function_tracers_info shows both as "on_demand". An
@@ -17,7 +17,7 @@
  * are in a latched tree and a list that are safe under RCU.
  */
 
-/* The unwinder calls some functions here from any context */
+/* The unwinder calls some functions here in any context: the branch tracer must not record them */
 #define DISABLE_BRANCH_PROFILING
 
 #include <linux/bug.h>
@@ -172,8 +172,9 @@ static void withdraw(struct ftrace_mux_combo *combo)
 /* Combinations */
 
 /*
- * The static IDs of the tracers of @combo as a mask, 0 if a call has no static ID. @calls are in
- * the order of IDs (struct ftrace_mux_set), as are the calls of a static trampoline.
+ * The static IDs of the tracers of @combo as a mask; 0 if @combo cannot have a static trampoline: a
+ * tracer has no static ID, or a call does not pass the ops of its tracer. @calls are in the order
+ * of IDs (struct ftrace_mux_set), as are the calls of a static trampoline.
  */
 static unsigned int static_mask(const struct ftrace_mux_combo *combo)
 {
@@ -182,7 +183,7 @@ static unsigned int static_mask(const struct ftrace_mux_combo *combo)
 	for (unsigned int n = 0; n < combo->nr; n++) {
 		unsigned int id = combo->ops[n]->mux.id;
 
-		/* Several graph tracers have their set as the argument */
+		/* Several graph tracers pass their set, a timed call what time.c needs */
 		if (!id || id > CONFIG_FTRACE_MUX_STATIC_IDS ||
 		    combo->calls[n].arg != combo->ops[n])
 			return 0;

@@ -30,8 +30,9 @@
 #define FTRACE_MUX_MASKS	(1 << CONFIG_FTRACE_MUX_STATIC_IDS)
 
 /*
- * What save_mcount_regs does. Without frame pointers, %rbp does not take a detour,
- * and only the regs family needs ORIG_RAX.
+ * Does what save_mcount_regs does, with fewer instructions if there are no frame pointers:
+ * %rbp is stored without a copy in %rdx, and ORIG_RAX is left to the regs family, which is the
+ * only one that needs it.
  */
 .macro ftrace_mux_save added=0
 #ifdef CONFIG_FRAME_POINTER
@@ -54,7 +55,10 @@
 #endif
 .endm
 
-/* What restore_mcount_regs does. Without frame pointers, it leaves %rbp alone. */
+/*
+ * Does what restore_mcount_regs does. But without frame pointers, this macro does not load %rbp,
+ * which restore_mcount_regs always does.
+ */
 .macro ftrace_mux_restore
 #ifdef CONFIG_FRAME_POINTER
 	restore_mcount_regs
@@ -109,7 +113,7 @@
 	/* Only ops with REGS flag set should have CS register set */
 	movq $0, CS(%rsp)
 
-	/* This family saves none of R15 to R13, their room is free */
+	/* This family does not save %r15 and %r14: their room in pt_regs is free */
 	.if \keep
 	movq %rdi, R15(%rsp)
 	movq %rsi, R14(%rsp)
@@ -281,9 +285,9 @@ SYM_CODE_END(ftrace_mux_regs_exit)
 
 /*
  * The templates of which ftrace_mux_make_tramp() makes a trampoline for a combination without a
- * static one: a copy of the part up to the label _again, a copy of the part up to the label _end
- * for each further call, and a jump to _end. The last two instructions of each copied part get the
- * argument and the address of the call.
+ * static one: a copy of the part from the start to the label _again; for each further call, a copy
+ * of the part from _again to the label _end; and a jump to _end. The last two instructions of each
+ * copied part get the argument and the address of the call.
  *
  * In the kernel image, a template is a trampoline for two calls that nothing calls: objtool checks
  * its stack, and orc_ftrace_find() looks up here how to unwind from a trampoline.

@@ -264,7 +264,7 @@ static void free_units(void *p, unsigned int units)
 
 /* Allocated trampolines */
 
-/* The first call of a made trampoline, with the code in front of it, or a further one */
+/* Call @n of a made trampoline; if it is the first, with the code in front of it */
 static void emit_call(u8 *buf, void *ip, const struct ftrace_mux_layout *l, unsigned int n,
 		      const struct ftrace_mux_call *call)
 {

@@ -15,8 +15,8 @@ struct ftrace_ops;
 /* ftrace_mux_64.S */
 
 /*
- * The first static trampoline: base of the offsets in the two tables below, and of the last
- * ones in struct ftrace_mux_layout
+ * The first static trampoline: base of the offsets in the two tables below, and in @start and the
+ * members behind it of struct ftrace_mux_layout
  */
 extern const char ftrace_mux_caller_1[];
 /* Offsets of the static trampolines, by mask */
@@ -38,8 +38,9 @@ struct ftrace_mux_layout {
 	u32	end;		/* restores registers and returns: made trampolines jump here */
 	u32	stop;		/* end of this code, which copies of static ones contain */
 	/*
-	 * With a full pt_regs, @stop equals @end: a jump to @exit is there. Made trampolines jump
-	 * to it, copies of static ones to @exit. Without, @exit equals @end.
+	 * With a full pt_regs, the code that restores registers and returns is at @exit, and @stop
+	 * equals @end, where the template has a jump to @exit. Made trampolines jump to @end, and
+	 * copies of static ones to @exit. Without a full pt_regs, @exit equals @end.
 	 */
 	u32	exit;
 };

@@ -181,7 +181,7 @@ static bool is_livepatch(struct module *mod)
  * Functions get an entry in the table of ktrace_entry.c, and slots. These stay until
  * arch_ktrace_free(), after an error as well.
  *
- * Context: process context, may sleep; takes text_mutex.
+ * Context: process context, may sleep; takes cpus_read_lock(), text_mutex and slot_lock.
  *
  * Return: the number of functions that can be traced, or -ENOMEM.
  */
@@ -240,7 +240,7 @@ int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int
  * @start: of the range; no task executes its functions any more
  * @end: behind the last
  *
- * Context: process context, may sleep; takes text_mutex.
+ * Context: process context, may sleep; takes text_mutex, and cpus_read_lock() for a module.
  */
 void arch_ktrace_forget(struct module *mod, unsigned long start, unsigned long end)
 {
@@ -255,7 +255,7 @@ void arch_ktrace_forget(struct module *mod, unsigned long start, unsigned long e
  * arch_ktrace_free - free what functions of a module have needed
  * @mod: the module, whose code no task executes any more
  *
- * Context: process context, may sleep; takes text_mutex.
+ * Context: process context, may sleep; takes cpus_read_lock(), text_mutex and slot_lock.
  */
 void arch_ktrace_free(struct module *mod)
 {

@@ -50,7 +50,7 @@ static void write_new_code(struct new_code *new)
 	text_poke_blocks(new->blocks, new->nr);
 }
 
-/* The functions that need it find their slot now */
+/* Enter new slots into the table of ktrace_entry.c: the breakpoint, or no padding, needs it */
 static void publish_slots(void)
 {
 	for (unsigned int i = 0; i < new_slots.nr; i += BLOCKS_OF_SLOT) {

@@ -166,7 +166,7 @@ struct ktrace_slot *ktrace_entry_slot(unsigned long entry)
 }
 
 /**
- * ktrace_set_entry_slot - a function has a slot, which is written
+ * ktrace_set_entry_slot - enter the slot of a function, which has been written, into the table
  * @entry: where its first instruction is
  * @slot: the slot
  *
@@ -296,7 +296,7 @@ static void merge(struct entry_table *table, const struct entry_table *old,
  * @entries: where their first instructions are, sorted
  * @nr: their number
  *
- * Context: process context, may sleep; takes text_mutex.
+ * Context: process context, may sleep; takes cpus_read_lock() and text_mutex.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -336,7 +336,7 @@ static bool is_between(const struct slot_ref *ref, unsigned long start, unsigned
  *
  * Something else may be loaded there, with breakpoints of its own.
  *
- * Context: process context, may sleep; takes text_mutex.
+ * Context: process context, may sleep; takes cpus_read_lock() and text_mutex.
  */
 void ktrace_remove_entries(unsigned long start, unsigned long end)
 {

@@ -50,7 +50,7 @@ early_param("ktrace_no_padding", set_padding_taken);
 static int __init parse_stuffing(char *value)
 {
 	if (IS_ENABLED(CONFIG_MITIGATION_CALL_DEPTH_TRACKING) &&
-	    strstr(boot_command_line, "stuff")) {
+	    (strstr(boot_command_line, "=stuff") || strstr(boot_command_line, ",stuff"))) {
 		ktrace_padding_taken = true;
 		ktrace_stuffing_requested = true;
 	}
@@ -447,7 +447,7 @@ bool ktrace_may_change_code(unsigned long addr)
 	       ftrace_location_range(func, func) == func;
 }
 
-/* Of the function whose code ktrace may change at @addr, if there is one */
+/* Set @loc to the function whose code ktrace may change at @addr; false if there is none */
 static bool get_loc_at(unsigned long addr, struct ktrace_loc *loc)
 {
 	if (!ktrace_may_change_code(addr))
@@ -464,13 +464,13 @@ static bool is_under_jump(unsigned long addr, const struct ktrace_loc *loc)
 }
 
 /**
- * ktrace_is_under_jump - would a jump at the entry of a function overwrite another instruction?
+ * ktrace_is_under_jump - is an instruction in the place of a jump, but not the first one there?
  * @addr: address of the instruction
- * @loc: set to the function, if it would
+ * @loc: set to the function, if it is
  *
  * Context: as ktrace_get_loc().
  *
- * Return: whether it would.
+ * Return: whether it is.
  */
 bool ktrace_is_under_jump(unsigned long addr, struct ktrace_loc *loc)
 {
@@ -530,7 +530,7 @@ static bool has_endbr(unsigned long func)
 }
 
 /**
- * ktrace_func_at - the function whose code ktrace may change at an address
+ * ktrace_func_at - the function of which an address is the entry
  * @addr: address of an instruction
  *
  * Context: any.

@@ -86,7 +86,7 @@ enum ktrace_loc_kind {
  * @patch: what is at @entry when the function is traced
  * @original: what is there when it is not; not only the first @patch_len bytes, if there are
  *	more that ktrace may change
- * @emulate: what a CPU does that gets there while one is replaced by the other
+ * @emulate: what a CPU executes that gets to @entry while @patch is removed again
  */
 struct ktrace_loc {
 	unsigned long		func;

@@ -5,14 +5,16 @@
  * An update has three passes over the records, with text_mutex held:
  *
  *  1. The code of each function is compared with its record. Functions that were never
- *     traced get the code in their padding, and a slot. Nobody executes these yet, so that
- *     they are written without breakpoints, before pass 3 patches the entry of any of them.
+ *     traced get the code in their padding, if it is used, and a slot, if they need one. Nobody
+ *     executes padding and slots yet, so that they are written without breakpoints, before
+ *     pass 3 patches the entry of any of the functions.
  *  2. Slots that were used before, and call something else now, are changed, if there are
  *     any.
  *  3. The entries of functions are patched, and calls in padding that were used before.
  *
- * Passes 2 and 3 use smp_text_poke_batch_add(), which makes large batches of addresses that go
- * up: slots are at other addresses than functions.
+ * Passes 2 and 3 use smp_text_poke_batch_add(), which writes its batch whenever an address is
+ * below the one before. Slots are not beside their functions: if one pass changed both, batches
+ * would be small.
  */
 #define pr_fmt(fmt) "ktrace: " fmt
 
@@ -71,13 +73,13 @@ int __init arch_ktrace_start(void)
 /**
  * arch_ktrace_prepare - get what patching needs
  *
- * Context: process context, may sleep; ftrace_lock held.
+ * Context: process context, may sleep; ftrace_lock held; takes slot_lock.
  *
  * Return: 0, or -ENOMEM.
  */
 int arch_ktrace_prepare(void)
 {
-	/* Too early to make memory executable: arch_ktrace_start() allocates the slots then */
+	/* Before arch_ktrace_start(), memory cannot be made executable: it allocates the slots */
 	ktrace_wanted = true;
 
 	return ktrace_started ? ktrace_alloc_slots() : 0;
@@ -269,7 +271,7 @@ int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned 
  * A direct call that calls the function itself has to call this. If the function needs a
  * slot, it gets one, which stays with it.
  *
- * Context: process context, may sleep; takes text_mutex.
+ * Context: process context, may sleep; takes text_mutex and slot_lock.
  *
  * Return: the address behind what ktrace changes in the function, or of the instruction in
  * its slot; as an error -EOPNOTSUPP if functions cannot be traced, or ftrace is dead (unless it

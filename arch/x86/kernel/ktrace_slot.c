@@ -213,7 +213,7 @@ static int add_area(struct module *mod, unsigned int nr)
  * @mod: the module, or NULL
  * @nr: how many
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep; takes slot_lock.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -230,7 +230,7 @@ int ktrace_add_slots(struct module *mod, unsigned int nr)
 /**
  * ktrace_alloc_slots - allocate all slots, unless this was done
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep; takes slot_lock.
  *
  * Return: 0, or -ENOMEM. What was allocated is kept.
  */
@@ -268,7 +268,7 @@ static void free_area(struct slot_area *area)
  * ktrace_free_slots - free the slots of a module
  * @mod: the module, whose records and entries are gone
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep; takes slot_lock.
  */
 void ktrace_free_slots(struct module *mod)
 {
@@ -319,9 +319,10 @@ static struct slot_area *area_with_room(unsigned long func)
  * ktrace_slot_at() finds the slot at once. Until it is written, it is full of INT3: its distance
  * leads to no function, and its form is none of enum ktrace_slot_form.
  *
- * Context: process context, may sleep.
+ * Context: process context, may sleep; takes slot_lock.
  *
- * Return: the slot; NULL if more are asked for than ktrace_add_slots() was told.
+ * Return: the slot; NULL if more are asked for than ktrace_add_slots() was told, or
+ * ktrace_alloc_slots() has not allocated them.
  */
 struct ktrace_slot *ktrace_take_slot(unsigned long func)
 {
@@ -370,8 +371,8 @@ noinstr const struct ktrace_slot *__ktrace_slot_at(unsigned long ip)
  * ktrace_slot_at - the slot in which an address is
  * @ip: any address
  *
- * Context: any, NMI included. The slot of a module stays until a grace period of RCU has passed,
- * or the module is no longer pinned.
+ * Context: any, NMI included. The slot of a module may be freed, unless the caller has disabled
+ * preemption, or has pinned the module.
  *
  * Return: the slot, NULL if there is none that a function has.
  */

@@ -26,9 +26,9 @@
  *
  * Context: any, NMI included.
  *
- * Return: the address behind the first byte of the function if @ip is that of an instruction
- * in its padding that ktrace has written, of the return address of the call there, or in the
- * slot of the function; @ip else.
+ * Return: the address behind the first byte of the function if @ip is the address of an
+ * instruction that ktrace has written to its padding, the return address of the call there, or
+ * an address in its slot; @ip else.
  */
 unsigned long arch_ktrace_text_address(unsigned long ip)
 {

@@ -26,9 +26,10 @@
  *
  * @slots, between writers and the reader. A sub-buffer changes hands with a fully ordered
  * compare-and-exchange of the slot: the reader puts its spare memory there and marks the
- * slot as taken; a writer that moves on to the next sub-buffer counts a lap. If it finds
- * an older sub-buffer there that the reader has not taken, a normal channel is full; a
- * flight recorder overwrites it, and the reader's exchange fails. The reader has read its
+ * slot as taken; a writer that moves on to the next sub-buffer increments the laps in
+ * its slot. If the writer finds an older sub-buffer there that the reader has not taken, a
+ * normal channel is full; a flight recorder overwrites that sub-buffer, and the reader's
+ * exchange fails. The reader has read its
  * spare memory before it gives it away, and a writer writes to it after it has got it.
  * Laps are counted in 47 bits: a reader that is interrupted while a flight recorder goes
  * around does not find the same word again, although the position may be the same again.

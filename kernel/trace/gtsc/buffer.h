@@ -39,9 +39,9 @@
 #define GTSC_TIME_MAX		(GTSC_FILLER - 1)
 
 /*
- * A position is the sequence number of a sub-buffer, split into the slot that it is in
- * and the lap around all slots; the number of the memory that it has; and an offset
- * in that, in units: [ lap | slot | memory | offset ].
+ * A position has four fields: [ lap | slot | memory | offset ]. The lap around all slots, and the
+ * slot, are the sequence number of a sub-buffer. The memory is the index in @mem of the pages that
+ * the sub-buffer uses, and the offset counts units of 8 bytes in these pages.
  */
 #define GTSC_OFFSET_BITS	(PAGE_SHIFT + GTSC_MAX_ORDER - 3)
 #define GTSC_MEM_BITS		16

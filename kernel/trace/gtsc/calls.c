@@ -189,7 +189,8 @@ static int start_channel(struct gtsc_calls *calls, const char *format)
  * the caller.
  *
  * Return: 0; -EINVAL if no function matches a pattern; -ESRCH if there is no task with @pid;
- * -ENOMEM; the errors of gtsc_setup() and of @switch_fn.
+ * -ENOMEM; -EBUSY or -EINVAL if a user has started the channel meanwhile; the errors of
+ * gtsc_setup() and of @switch_fn.
  */
 int gtsc_start_calls(struct gtsc_calls *calls, const char *format)
 {

@@ -8,7 +8,8 @@
  * buffer of its own instead of relay, see Documentation/trace/gtsc.rst.
  *
  * This file sets groups and channels up and ends them. gtsc_mutex is not held while channels are
- * allocated and while their files are removed.
+ * allocated, and while the files of a channel are removed that was set up. After a set-up that has
+ * failed, it is held: see gtsc_create_dir().
  */
 
 #include <linux/cleanup.h>

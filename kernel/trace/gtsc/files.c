@@ -108,7 +108,8 @@ static __poll_t trace_file_poll(struct file *file, poll_table *table)
 	ended = has_ended(of);
 	if (gtsc_poll(of))
 		events |= EPOLLIN | EPOLLRDNORM;
-	if (ended)
+	/* Not if another open file has got a part of a record meanwhile */
+	if (ended && (events || has_ended(of)))
 		events |= EPOLLHUP;
 
 	return events;

@@ -66,9 +66,11 @@ static __always_inline void write_call(struct ftrace_graph_ret *trace, struct fg
 	if (!data_end)
 		return;
 	/*
-	 * What trace_entry() has stored is below the word that was found. If the function began
+	 * What trace_entry() has stored ends at the word that was found, which fgraph.c has put
+	 * behind the data to describe them. If the function began
 	 * before this tracer got the index, these are data of the same size that an earlier tracer
-	 * with the index has stored: fgraph.c uses an index again after 16 others.
+	 * with the index has stored: fgraph.c uses an index again after all other free ones, which
+	 * are at most 15.
 	 */
 	start = *((u64 *)data_end - 1);
 	if (!gtsc_reserve_record(ch, &record, len))

@@ -404,11 +404,26 @@ static void test_watermark(struct kunit *t)
 
 static bool waits;
 
+static bool request(void)
+{
+	return gtsc_wake_when_full(buffer, source.taken ? source.mem : -1, 1);
+}
+
+static bool ready(void)
+{
+	return gtsc_find_next(&channel, &source) && !request();
+}
+
+/* What gtsc_poll() does with a watermark of 1 */
 static void poll_once(void)
 {
-	waits = gtsc_wake_when_full(buffer, source.taken ? source.mem : -1, 1);
+	waits = false;
+	do {
+		if (ready())
+			return;
+	} while (!request());
 	gtsc_recheck_watermark(buffer);
-	waits = waits && gtsc_wake_when_full(buffer, source.taken ? source.mem : -1, 1);
+	waits = !ready();
 }
 
 /* A reader that begins to wait at any step of a writer that fills a sub-buffer */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic trace setup and control: what a CPU gets before it comes online, and each CPU that is
- * online when a channel is set up: a buffer, and its trace files. Both stay when the CPU goes.
+ * Generic trace setup and control: CPU hotplug. A CPU gets its buffer and its trace files before it
+ * comes online. A CPU that is online when a channel is set up gets its trace files here, too; it
+ * has its buffer already, unless it came online meanwhile. The trace files of a global channel are
+ * made with its directory. Buffers and files stay when the CPU goes offline.
  */
 
 #include <linux/cpuhotplug.h>

@@ -462,18 +462,23 @@ static void check_wait(void *info)
 	gtsc_recheck_watermark(info);
 }
 
-/* Have a writer wake the reader. Returns whether the CPU has to be interrupted for that. */
-static bool request_wake(struct gtsc_trace_file *file, struct gtsc_source *source)
+/*
+ * Have a writer wake the reader. @interrupt: whether the CPU has to be interrupted for that. Returns
+ * false if that cannot be requested, since as many sub-buffers as the watermark are full now.
+ */
+static bool request_wake(struct gtsc_trace_file *file, struct gtsc_source *source, bool *interrupt)
 {
 	unsigned int watermark = READ_ONCE(file->ch->watermark);
 	struct gtsc_buffer *b = source->buffer;
 
+	*interrupt = false;
 	if (READ_ONCE(b->wake))
+		return true;
+	if (watermark && !set_watermark(source, watermark))
 		return false;
-	if (watermark)
-		set_watermark(source, watermark);
-	else
+	if (!watermark)
 		WRITE_ONCE(b->wake, true);
+	*interrupt = true;
 
 	return true;
 }
@@ -488,12 +493,14 @@ static bool request_wake(struct gtsc_trace_file *file, struct gtsc_source *sourc
  * there, or its writer sees @wake. If @wake is set already, an earlier reader has set it and
  * interrupted the CPU of the buffer, or code on that CPU has set it: in both cases the next commit
  * there sees it.
+ *
+ * Returns false if request_wake() does so for a source.
  */
-static void request_wakes(struct gtsc_trace_file *file)
+static bool request_wakes(struct gtsc_trace_file *file)
 {
 	/* A hotplug operation may wait for @file->lock: do not wait for the operation */
 	bool none_moves = cpus_read_trylock();
-	bool all_online = true;
+	bool all_called = true, requested = true, interrupt;
 	int cpu;
 
 	lockdep_assert_held(&file->lock);
@@ -501,9 +508,12 @@ static void request_wakes(struct gtsc_trace_file *file)
 	for_each_cpu(cpu, file->cpus) {
 		struct gtsc_source *source = gtsc_source(file->ch, cpu);
 
-		if (source->buffer && request_wake(file, source) &&
+		if (!source->buffer)
+			continue;
+		requested &= request_wake(file, source, &interrupt);
+		if (interrupt &&
 		    smp_call_function_single(cpu, check_wait, source->buffer, true))
-			all_online = false;
+			all_called = false;
 	}
 
 	/*
@@ -514,8 +524,10 @@ static void request_wakes(struct gtsc_trace_file *file)
 	 */
 	if (none_moves)
 		cpus_read_unlock();
-	else if (!all_online)
+	else if (!all_called)
 		synchronize_rcu();
+
+	return requested;
 }
 
 /**
@@ -535,16 +547,19 @@ bool gtsc_poll(struct gtsc_open_file *of)
 
 	guard(mutex)(&file->lock);
 
-	if (file_ready(of))
-		return true;
+	do {
+		if (file_ready(of))
+			return true;
 
-	/* All are woken when another open file has got the rest of its record */
-	if (file->partial)
-		return false;
+		/* All are woken when another open file has got the rest of its record */
+		if (file->partial)
+			return false;
 
-	/* After the end, nobody writes. Pairs with the release in drop_channel(). */
-	if (!smp_load_acquire(&file->ch->ended))
-		request_wakes(file);
+		/* After the end, nobody writes. Pairs with the release in drop_channel(). */
+		if (smp_load_acquire(&file->ch->ended))
+			break;
+		/* The sub-buffers that were full may have been read: then look again, and request */
+	} while (!request_wakes(file));
 
 	/* Look again. This sets the same watermark again, which the CPU has already checked. */
 	return file_ready(of);

@@ -4,8 +4,8 @@
  * counted.
  *
  * A CPU that is online gets its buffer when the channel is set up; another one, when it comes
- * online. If there is no memory then, it gets it the next time that it comes online, or when the
- * sizes change. A CPU that goes offline keeps its buffer.
+ * online. If there is no memory then, that CPU gets its buffer the next time that it comes online,
+ * or when the sizes change. A CPU that goes offline keeps its buffer.
  *
  * A resize allocates new buffers for all CPUs with only @resize held. It then takes gtsc_mutex, the
  * hotplug lock and the locks of all trace files, and replaces the buffers if the channel is not
@@ -310,7 +310,10 @@ static int use_buffers(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *b
 	if (count_missing(ch, buffers))
 		return -EAGAIN;
 
-	/* First the locks: until then, a read may do a rewind that waits: records become unread */
+	/*
+	 * Lock before may_resize() looks: until then, a read may do a rewind that has waited, and
+	 * records become unread again
+	 */
 	gtsc_lock_trace_files(ch);
 	ret = may_resize(ch, discard);
 	if (!ret)

@@ -228,7 +228,8 @@ EXPORT_SYMBOL_GPL(gtsc_printf);
  *
  * Context: any.
  *
- * Return: true between gtsc_start() and gtsc_stop().
+ * Return: true while the channel is running, whoever has started it; false in a panic for a channel
+ * with GTSC_PANIC.
  */
 bool gtsc_running(struct gtsc_channel *ch)
 {

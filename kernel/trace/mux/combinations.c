@@ -70,9 +70,9 @@ static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int 
  * @combo: the combination
  * @set: the set
  *
- * Graph tracers are compared by their indexes: @combo must be in the table, or in an update with
- * an entry. If graph tracers have changed, the update checks all records, and does not compare the
- * combinations of entries.
+ * Graph tracers are compared by their indexes. So @combo must be in the table, or be the
+ * combination of an entry that an update is about to change. If graph tracers have changed, the
+ * update checks all records, and does not compare the combinations of entries.
  *
  * Context: ftrace_lock held.
  *
@@ -95,8 +95,8 @@ static u32 set_hash(const struct ftrace_mux_set *set)
  * ftrace_mux_combo_find - the combination of a set of tracers, if there is one
  * @set: the tracers
  *
- * Combinations of an earlier generation are not found: they may count in a mode that does not, or
- * not count in one that does, see count.c.
+ * Combinations of an earlier generation are not found: they were made for another mode, and may
+ * count although the mode does not count any more, or not count although it does, see count.c.
  *
  * Context: ftrace_lock held.
  *

@@ -30,7 +30,7 @@
 
 static enum ftrace_mux_mode mode;
 
-/* Incremented when the mode changes: combinations of an older generation do not count */
+/* Incremented when the mode changes: the counts of an older generation are not read any more */
 static unsigned int generation;
 
 /*
@@ -59,7 +59,7 @@ enum ftrace_mux_mode ftrace_mux_count_mode(void)
  * ftrace_mux_count_set_mode - start a new generation of combinations
  * @new_mode: what combinations that are made from now on count
  *
- * Those that exist no longer count. The caller moves entries off them.
+ * The counts of those that exist are not read any more. The caller moves entries off them.
  *
  * Context: ftrace_lock held.
  */

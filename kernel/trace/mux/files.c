@@ -4,9 +4,10 @@
  *
  * function_tracers lists the registered tracers and tells which of them is the
  * default: the one set_ftrace_filter and set_ftrace_notrace write to. Reading
- * these two shows the filters of all tracers that may be the default. As long
- * as there is one such tracer, or none, all read and write as they do without
- * the multiplexer. See write.c and filters.c for what a write does.
+ * these two shows the filters of all tracers for which ftrace_mux_in_filter_files()
+ * is true. As long as there is one such tracer, or none, these two files read and
+ * write as they do without the multiplexer. See write.c and filters.c for what a
+ * write does.
  */
 #include <linux/cleanup.h>
 #include <linux/fs.h>
@@ -434,10 +435,15 @@ static void show_alone(struct seq_file *m, struct ftrace_ops *ops, struct dyn_ft
 {
 	void *func = ftrace_ops_get_func(ops);
 
-	/* The call site calls @ops: FTRACE_FL_CALL_OPS_EN */
+	/*
+	 * Without an entry, ftrace would set FTRACE_FL_CALL_OPS_EN if @func is ops->func, and
+	 * t_show() would show @ops because of this flag.
+	 */
 	if (IS_ENABLED(CONFIG_HAVE_FTRACE_MUX_OPS_ENTRIES)) {
-		if (func == ops->func)
-			seq_printf(m, "\tops: %pS (%pS)", ops, ops->func);
+		if (func != ops->func)
+			return;
+		seq_printf(m, "\tops: %pS (%pS)", ops, ops->func);
+		ftrace_show_subops(m, ops, rec);
 		return;
 	}
 
@@ -477,7 +483,7 @@ bool ftrace_mux_show_callee(struct seq_file *m, struct dyn_ftrace *rec)
  * @m: where to
  * @rec: record of the function
  *
- * Shows nothing when there is but one tracer, which needs no telling apart.
+ * Shows nothing if only one tracer is registered: there is nothing to tell apart.
  *
  * Context: ftrace_lock held.
  */

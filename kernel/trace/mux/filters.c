@@ -213,9 +213,9 @@ static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
 }
 
 /*
- * If @ops is alone, make its filter that of the function tracer, and the two have
- * it in common again. Changes no function's tracers. Without memory for it they
- * stay apart.
+ * If @ops is alone, give the function tracer a copy of the filter of @ops, and let the two share
+ * that filter again. No function gets or loses a tracer. If there is no memory for the copy, the
+ * two filters stay apart.
  */
 static void rejoin_if_alone(struct ftrace_ops *ops, struct trace_array *tr)
 {
@@ -273,8 +273,10 @@ bool ftrace_mux_empty_mods(struct ftrace_iterator *iter)
  * @iter: the iterator of the file
  *
  * Copies the list of the filter to @iter->mux_mods. The copy is changed, and commit_filter() makes
- * it that of the filter. But if there is one tracer, the list of the filter is changed at once, as
- * without the multiplexer, and ftrace_mux_filter_drop() may restore it from the copy (mux_undo).
+ * the copy the list of the filter. But if @iter is the iterator of the file and not that of a named
+ * tracer, its filter is that of the function tracer, and the file shows at most one tracer, then
+ * the list of the filter is changed at once, as without the multiplexer, and
+ * ftrace_mux_filter_drop() may restore the list from the copy (mux_undo).
  *
  * Context: process context, may sleep, takes ftrace_lock.
  *
@@ -471,9 +473,10 @@ bool ftrace_mux_filter_alive(struct ftrace_iterator *iter)
 }
 
 /*
- * A write to the filter of one of several tracers must not change that of the function tracer:
- * split them. A write to the filter of the function tracer changes that of the profiler, too, while
- * the two are one. Returns 0, -ENODEV if the tracer has been unregistered, or -ENOMEM.
+ * If the profiler shares the filter of the function tracer, and the files show several tracers, a
+ * write to the filter of the profiler must not change that of the function tracer: split the
+ * filter. A write to the filter of the function tracer does not split it, and changes what both
+ * have. Returns 0, -ENODEV if the tracer has been unregistered, or -ENOMEM.
  */
 static int make_filter_ready(struct ftrace_iterator *iter)
 {
@@ -506,11 +509,12 @@ static bool selects_some(struct ftrace_ops *ops)
  * Nothing happens if nothing was written, the tracer has been unregistered since,
  * or there is no memory for a filter of its own.
  *
- * The filter is the tracer's own from now on: it keeps it when it is disabled and
- * enabled again. Emptying both lists takes it away again. But if there is no other
- * tracer, the filter is that of the function tracer, too, as without the
- * multiplexer: a program that sets the filter and then starts a tracer means this
- * tracer.
+ * If the tracer is the profiler, and does not share the filter of the function tracer, the filter
+ * is its own from now on: the profiler keeps the filter when it is disabled and enabled again,
+ * unless both the filter list and the notrace list are empty. But if the files show no other
+ * tracer, and no registered tracer has the filter of the function tracer, the two share the new
+ * filter again, as without the multiplexer: a program that sets the filter and then starts a
+ * tracer means this tracer.
  *
  * Context: process context, may sleep.
  */
@@ -575,8 +579,8 @@ void ftrace_mux_files_lock(struct ftrace_ops *ops)
  * ftrace_mux_files_unlock - done with ftrace_mux_files_lock()
  * @ops: the tracer
  *
- * A tracer that has never been given a filter gets that of the function tracer
- * again, to start with it the next time.
+ * If the tracer is the profiler and has no filter of its own that is to be kept, it gets the filter
+ * of the function tracer again, to start with that filter the next time.
  *
  * Context: process context; ftrace_lock not held.
  */

@@ -5,8 +5,8 @@
  *
  * Each instance has a limit, in percent of one CPU, for the function tracer, the graph tracer and,
  * in the top directory, the profiler, each by itself. While an instance has a limit, stat.c
- * measures the time of calls. Once a second, a worker compares what each of these tracers has taken
- * since its last check with the limit. If it is more, nop becomes the current tracer, or
+ * measures the time of calls. Once a second, a worker checks how much time each of these tracers
+ * has taken since the last check. If it is more than the limit, nop becomes the current tracer, or
  * function_profile_enabled becomes 0. The buffer is kept, and a line in it names the tracer.
  *
  * trace_types_lock protects what is here, and is taken before ftrace_profile_lock and ftrace_lock.
@@ -61,7 +61,7 @@ static bool is_limited(const struct ftrace_ops *ops, struct trace_array *tr)
 static u64 share_since_check(struct ftrace_ops *ops, s64 elapsed)
 {
 	u64 used = ftrace_mux_stat_cycles(ops);
-	/* Less if counting has started again */
+	/* If counting has started again since the last check, @used may be less than it was then */
 	u64 before = min(ops->mux.checked_cycles, used);
 
 	ops->mux.checked_cycles = used;
@@ -160,7 +160,8 @@ static int set_limit(struct trace_array *tr, unsigned int limit)
 		leave_out_past(tr);
 		if (!nr_limited++) {
 			last_check = ftrace_mux_clock();
-			queue_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
+			/* The check of an earlier limit may still be pending */
+			mod_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
 		}
 	} else if (!limit && tr->mux_limit) {
 		if (!--nr_limited)

@@ -26,7 +26,7 @@ enum ftrace_mux_rec_change {
 
 #ifdef CONFIG_FTRACE_MUX
 
-/* updates.c, entries.c: what the call site of each function calls */
+/* updates.c: what the call site of each function calls; the first is the switch, in switch.c */
 
 extern int ftrace_mux_enabled;
 
@@ -109,8 +109,8 @@ static inline enum ftrace_mux_rec_change ftrace_mux_rec_test(struct dyn_ftrace *
 }
 
 /*
- * Before the owner of @ops frees @ops, or what its callback uses, it calls ftrace_mux_wait(). So
- * unregister_ftrace_function() does not wait until no task can call @ops.
+ * The owner of @ops calls ftrace_mux_wait() before it frees @ops, or what the callback uses. So
+ * unregister_ftrace_function() need not wait: when it returns, tasks may still call @ops.
  */
 static inline void ftrace_mux_set_owner_waits(struct ftrace_ops *ops)
 {

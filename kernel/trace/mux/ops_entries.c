@@ -16,7 +16,7 @@
 
 #include "../ftrace_internal.h"
 
-/* Never freed: a late caller may read a free entry until its index is used again, and after that */
+/* Like the chunks of entries.c, never freed: the index of a free entry may be used again */
 static struct ftrace_mux_ops_entry *mux_ops_entries[FTRACE_MUX_MAX_CHUNKS];
 
 /* Keep in sync with ftrace_mux_calls.S of the architectures */

@@ -214,7 +214,8 @@ void ftrace_mux_sweep_sync(void)
 }
 
 /**
- * ftrace_mux_wait - wait until no task is in a callback for which nobody has waited
+ * ftrace_mux_wait - wait until no task is in the callback of a tracer that was unregistered without
+ *	a grace period
  *
  * Waits for all tracers, since a callback may use what belongs to another one.
  *

@@ -7,7 +7,8 @@
  * moves all entries to them. No call site is patched.
  *
  * The file shows "-" instead of a number while nothing is counted, for a tracer with an incomplete
- * count, and for a direct call: a call site whose only tracer it is calls it without a trampoline.
+ * count, and for a direct call: if a function has no other tracer, its call site makes the direct
+ * call without a trampoline, and nothing counts it.
  * It shows "-" for a time that is not measured, or after the machine was suspended.
  *
  * If there is no memory when counting stops, an entry keeps leading to a combination that counts,
@@ -36,7 +37,7 @@
 /* Room for the line of a tracer */
 #define STAT_LINE	200
 
-/* What was written to the file. ftrace_mux_count_mode() differs from it while time_needed. */
+/* What was written to the file. While time_needed, the mode is FTRACE_MUX_MODE_TIME instead. */
 static enum ftrace_mux_mode requested_mode;
 
 /* An instance has a limit, see limit.c */
@@ -93,7 +94,10 @@ static void time_all_returns(void)
 		time_returns(ops, timing());
 }
 
-/* Set the time of returns since time_returns(). Those that were preempted are left out. */
+/*
+ * Set how long calls at returns have taken since time_returns(). Calls during which the task was
+ * preempted are not in it, and used_cycles() does not estimate them.
+ */
 static void set_return_cycles(struct ftrace_mux_usage *usage, struct ftrace_ops *ops)
 {
 	struct fgraph_ops *gops = graph_tracer(ops);
@@ -165,8 +169,11 @@ void ftrace_mux_stat_unregister(struct ftrace_ops *ops)
  */
 void ftrace_mux_stat_switch(void)
 {
+	struct ftrace_ops *ops;
+
 	time_all_returns();
-	ftrace_mux_count_mark_all_incomplete();
+	for_each_ftrace_mux_tracer(ops)
+		ops->mux.incomplete = true;
 }
 
 /* The mode */

@@ -54,7 +54,10 @@ static __always_inline void ftrace_mux_timer_stop(struct ftrace_mux_timer timer,
 		this_cpu_inc(time->preempted);
 }
 
-/* Read a counter that its CPU may be adding to. With 32 bits, that takes two loads. */
+/*
+ * Read a counter that its CPU may be adding to. With 32 bits, that takes two loads: read until two
+ * readings are the same. (They may both be wrong if the CPU stops between its two stores.)
+ */
 static inline u64 ftrace_mux_read_counter(const u64 *counter)
 {
 	u64 again, val = READ_ONCE(*counter);

@@ -75,8 +75,8 @@ int ftrace_mux_copy_filter(struct ftrace_ops_hash *to, const struct ftrace_ops_h
  * @tr: the trace instance it works for, NULL for the top one
  *
  * The function and the graph tracer of @tr share the filter of the ops of @tr. Any other
- * tracer has its own filter, except the profiler, see ftrace_mux_share_filter(). That filter is
- * emptied here if @tr is an instance, or if @ops last had another name or instance.
+ * tracer has its own filter, except the profiler, see ftrace_mux_share_filter(). A filter of its
+ * own is emptied here if @tr is an instance, or if @ops last had another name or instance.
  *
  * Context: process context, may sleep; takes ftrace_lock.
  */
@@ -93,8 +93,9 @@ void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 		return;
 
 	/*
-	 * Not the filter that it had under another name, or in an instance: that may have gone, and
-	 * another may have its address. This cannot fail, an empty filter needs no memory.
+	 * Do not keep the filter that @ops had under another name, or in an instance: the instance
+	 * may have been removed, and mux.tr may be the address of a new one. This cannot fail: an
+	 * empty filter needs no memory.
 	 */
 	if (ops != function && !is_graph_tracer(ops, tr) &&
 	    (ops->name != name || ops->mux.tr || ftrace_mux_instance(tr)))
@@ -266,8 +267,8 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 	list_add_tail(&ops->mux.node, &ftrace_mux_tracers);
 
 	/*
-	 * A tracer that is registered again becomes the default again, unless another tracer
-	 * was made the default meanwhile.
+	 * After ftrace_mux_hold_default(), the tracer becomes the default only if it was the
+	 * default before, and no other tracer has become the default meanwhile.
 	 */
 	if (ops->mux.held && (!ops->mux.is_default || def)) {
 		ops->mux.is_default = false;
@@ -296,7 +297,11 @@ void ftrace_mux_register(struct ftrace_ops *ops)
 	ftrace_mux_get_id(ops);
 }
 
-/* The tracer that was registered before @ops, else the last one; also if @ops is not listed */
+/*
+ * Of the other tracers that the files of the instance of @ops show: the last one that was
+ * registered before @ops; if there is none, or if @ops is not listed, the last one of all; NULL if
+ * the files show no other.
+ */
 static struct ftrace_ops *next_default(struct ftrace_ops *ops)
 {
 	struct ftrace_ops *other, *next = NULL;
@@ -324,8 +329,8 @@ static void hand_over_default(struct ftrace_ops *ops, struct ftrace_ops *next)
  * ftrace_mux_hold_default - prepare to unregister a tracer and register it again
  * @ops: the tracer
  *
- * A new tracer becomes the default. This one is the default after it was
- * registered again only if it is now.
+ * A tracer that set_ftrace_filter shows becomes the default when it is registered. But after this
+ * function, @ops becomes the default when it is registered again only if it is the default now.
  *
  * Context: process context, may sleep; takes ftrace_lock.
  */
@@ -333,7 +338,7 @@ void ftrace_mux_hold_default(struct ftrace_ops *ops)
 {
 	guard(mutex)(&ftrace_lock);
 
-	ops->mux.held = ops->mux.seq;
+	ops->mux.held = ops->mux.seq != 0;
 }
 
 /**

@@ -63,8 +63,9 @@
 #include "sets.h"
 
 /*
- * If the new combination of an entry has an entry, the call sites of fewer functions are patched to
- * call that one, so that entries of the same combination do not pile up.
+ * If an entry has fewer functions than this, and their new combination has an entry already, their
+ * call sites are patched to call that entry, so that entries of the same combination do not pile
+ * up.
  */
 #define MUX_MERGE_FUNCTIONS		16
 
@@ -122,7 +123,11 @@ static bool had_graph_sets;
 
 /* Step 3: which entry a function has from now on */
 
-/* As without the multiplexer, a call site calls the direct function if that is its only tracer */
+/*
+ * Whether a direct call is the only tracer of @rec. Such a function has no entry: ftrace
+ * patches its call site as without the multiplexer. On MIPS, the function goes through the list of
+ * all tracers then.
+ */
 static bool is_direct(const struct dyn_ftrace *rec)
 {
 	return rec->flags & FTRACE_FL_DIRECT && ftrace_rec_count(rec) == 1;
@@ -426,7 +431,10 @@ static bool set_of_first_tracer(struct mux_update *u)
 	return true;
 }
 
-/* Whether one function does not stand for all functions of @entry that change */
+/*
+ * Whether the functions of @entry that change may get different sets of tracers, so that none of
+ * them stands for all
+ */
 static bool changes_differ(const struct mux_update *u, const struct ftrace_mux_entry *entry)
 {
 	const struct ftrace_mux_plan *plan = &entry->plan;
@@ -464,7 +472,10 @@ static bool compute_set(struct mux_update *u, const struct ftrace_mux_entry *ent
 	if (entry == &ftrace_mux_entryless)
 		return set_of_first_tracer(u);
 
-	/* If only a direct call is left, find_target() has to ask is_direct() for each function */
+	/*
+	 * If only a direct call is left, the functions get no entry: @entry must not move to a
+	 * combination of the direct call alone.
+	 */
 	return ftrace_mux_collect(entry->plan.sample, set) &&
 	       (set->nr != 1 || !(set->ops[0]->flags & FTRACE_OPS_FL_DIRECT));
 }

@@ -51,9 +51,9 @@ struct ftrace_mux_writer {
 	/* A line was about the filter of the default tracer */
 	bool			wrote_default;
 	struct list_head	named;
-	/* Of the filter that the line is about, after a name in brackets */
+	/* In LINE_NAMED: the iterator of the filter that the line is about */
 	struct ftrace_iterator	*iter;
-	/* The last word, not written yet: the next word may be its module, in brackets */
+	/* The last word of it, not written yet: the next may be its module, in brackets */
 	char			*function;
 };
 
@@ -302,8 +302,11 @@ static bool take_blank(struct ftrace_iterator *file, char ch, int *err)
 	return word;
 }
 
-/* Whether the line has the name of a tracer, or a part of it, and no pattern yet */
-static bool is_named_only(enum line_state before, enum line_state now)
+/*
+ * Whether a word that has changed the state from @before to @now was the name of a tracer in
+ * brackets, or a part of that
+ */
+static bool ended_name(enum line_state before, enum line_state now)
 {
 	return before != LINE_NAMED && (now == LINE_NAME || now == LINE_NAMED);
 }
@@ -331,7 +334,7 @@ static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t 
 			}
 			parser->buffer[parser->idx++] = text[pos];
 		} else if (take_blank(file, text[pos], &err) &&
-			   !is_named_only(before, writer->state)) {
+			   !ended_name(before, writer->state)) {
 			return err ?: pos + 1;
 		}
 	}
@@ -340,8 +343,9 @@ static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t 
 }
 
 /*
- * Whether the default tracer is gone, and nothing has looked: no word was ended, and no tracer was
- * named
+ * A write that ends no word does not come to write_pattern(), which looks whether the tracer is
+ * still registered. So look here, unless the line may become one that names a tracer, or a line has
+ * named one. Returns true if the default tracer has been unregistered.
  */
 static bool lost_tracer(struct ftrace_iterator *iter)
 {
@@ -371,9 +375,10 @@ ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *
 	if (iter->failed)
 		return -EINVAL;
 
-	/* As in trace_get_user(): after an error in a word, nothing of this word takes effect */
+	/* As in trace_get_user(): a write at position 0 starts a new word */
 	if (!*ppos)
 		trace_parser_clear(&iter->parser);
+	/* A word was too long, or could not be read: that word and later writes have no effect */
 	if (iter->parser.fail)
 		return -EINVAL;
 

@@ -25,7 +25,7 @@
 /* See include/linux/ktrace.h */
 enum { SITE_ANY, SITE_FIXED, SITE_ONE_INSN, SITE_ALTERNATIVE, NR_CLASSES };
 
-static const char *const class_names[] = { "any", "padding", "one", "alt" };
+static const char *const class_names[] = { "any", "fixed", "one", "alt" };
 
 struct form {
 	const char	*name;

@@ -90,9 +90,10 @@ static int complain_of_size(const struct channel *ch, int ret)
 	return ret;
 }
 
-static int complain_of_state(const struct channel *ch, const char *now, int ret)
+/* @now: the state that @ch was in; @state: the one that it did not get */
+static int complain_of_state(const struct channel *ch, const char *now, const char *state, int ret)
 {
-	if (ret != -EINVAL || strcmp(now, "setup"))
+	if (ret != -EINVAL || strcmp(now, "setup") || strcmp(state, "stopped"))
 		return complain_of_channel(ch->name, ret);
 	complain("%s: was never started", ch->name);
 
@@ -103,17 +104,17 @@ static int complain_of_state(const struct channel *ch, const char *now, int ret)
 static int change_state(char **argv, const char *state)
 {
 	int nr = find(argv + 1), ret = 0;
-	char now[32] = "";
 
 	if (nr <= 0)
 		return nr ? 1 : bad_usage(argv[0]);
 
 	for (int i = 0; i < nr; i++) {
+		char now[32] = "";
 		int error = get_state(&channels[i], now, sizeof(now));
 
 		if (!error && strcmp(now, state))
 			error = set_state(&channels[i], state);
-		ret |= complain_of_state(&channels[i], now, error);
+		ret |= complain_of_state(&channels[i], now, state, error);
 	}
 
 	return !!ret;

@@ -136,9 +136,9 @@ static pid_t loaded_for(const struct provider *provider)
 	snprintf(path, sizeof(path), "/sys/module/%s/parameters/except", provider->module);
 	f = fopen(path, "re");
 	if (!f)
-		return 0;
+		return -1;
 	if (fscanf(f, "%d", &pid) != 1)
-		pid = 0;
+		pid = -1;
 	fclose(f);
 
 	return pid;
@@ -203,7 +203,7 @@ static int load_module(const struct options *o)
 	 * faster, modprobe succeeds, but the module is not ours to be removed.
 	 */
 	pid = loaded_for(o->provider);
-	if (pid == getpid() || (!status && !pid))
+	if (pid == getpid() || (!status && pid < 0))
 		loaded = o->provider;
 	atexit(remove_module);
 	if (interrupted) {

@@ -6,7 +6,10 @@
 /* Users know the function __arm64_sys_read() of a system call as sys_read */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__arm64_"
 
-/* For tests: the largest offset of a call site in its function. It follows BTI C, if any, and MOV X9, LR */
+/*
+ * For tests: the largest offset of a call site in its function. MOV X9, LR is in front of the call
+ * site, and BTI C in front of that if the kernel is built with it.
+ */
 #define ARCH_FTRACE_MAX_SITE_OFFSET	(IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) ? 8 : 4)
 
 #include <linux/ftrace_mux_calls.h>

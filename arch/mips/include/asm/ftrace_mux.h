@@ -10,8 +10,8 @@
 #define ARCH_FTRACE_MAX_SITE_OFFSET	0
 
 /*
- * An entry moves only between sets of tracers that agree in whether they need all registers: its
- * call sites have FTRACE_SITE_SAVE_REGS, or have not
+ * A call site says whether all registers are saved, by FTRACE_SITE_SAVE_REGS.  So an entry moves
+ * only between sets of tracers that all need all registers, or sets that all do not.
  */
 #define ARCH_FTRACE_MUX_SITE_REGS	true
 

@@ -6,7 +6,7 @@
 /* Users know the function __riscv_sys_read() of a system call as sys_read */
 #define ARCH_FTRACE_SYSCALL_PREFIX	"__riscv_"
 
-/* For tests: the largest offset of a call site in its function. It is the JALR behind AUIPC */
+/* For tests: the largest offset of a call site, the JALR behind AUIPC, in its function */
 #define ARCH_FTRACE_MAX_SITE_OFFSET	4
 
 #include <linux/ftrace_mux_calls.h>

@@ -495,13 +495,18 @@ loaded_module()
 		"$(sed -E 's/^gtsc: (the module )?//; s/(removed):.*/\1/' "$TMP/err")"
 
 	# shellcheck disable=SC2016 # the inner shell expands
-	faked gtsc graph -q -d 0.1 -o "$TMP/stubborn" -- \
-		sh -c 'echo $PPID $$ > $0.pids; trap ": > $0" TERM; while :; do sleep 0.1; done' \
+	faked gtsc graph -q -o "$TMP/stubborn" -- \
+		sh -c 'trap ": > $0" TERM; echo $PPID $$ > $0.new; mv $0.new $0.pids
+			while :; do sleep 0.1; done' \
 		"$TMP/term" > /dev/null 2> "$TMP/err" &
-	wait_for 'a command that ignores SIGTERM gets it' test -e "$TMP/term"
+	wait_for 'a command that ignores SIGTERM starts' test -e "$TMP/term.pids"
 	read -r pid command < "$TMP/term.pids"
-	for _ in {1..10}; do
-		kill -INT "$pid" 2> /dev/null
+	kill -INT "$pid"
+	wait_for 'a command that ignores SIGTERM gets it' test -e "$TMP/term"
+	is 'a command that ignores SIGTERM: gtsc waits for it' waits \
+		"$(kill -0 "$pid" 2> /dev/null && echo waits)"
+	for _ in {1..100}; do
+		kill -INT "$pid" 2> /dev/null || break
 		sleep 0.1
 	done
 	is 'a command that ignores SIGTERM: a second signal ends gtsc' gone \
