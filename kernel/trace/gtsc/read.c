@@ -463,8 +463,8 @@ static void check_wait(void *info)
 }
 
 /*
- * Have a writer wake the reader. @interrupt: whether the CPU has to be interrupted for that. Returns
- * false if that cannot be requested, since as many sub-buffers as the watermark are full now.
+ * Have a writer wake the reader. @interrupt: whether the CPU has to be interrupted for that.
+ * Returns false if that cannot be requested, since as many sub-buffers as the watermark are full.
  */
 static bool request_wake(struct gtsc_trace_file *file, struct gtsc_source *source, bool *interrupt)
 {
