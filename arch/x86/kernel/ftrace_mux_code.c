@@ -8,6 +8,10 @@
  *
  * Protected by ftrace_lock.
  */
+
+/* As in ftrace_mux.c: the unwinder calls ftrace_mux_template_ip() in any context */
+#define DISABLE_BRANCH_PROFILING
+
 #include <linux/bitmap.h>
 #include <linux/bug.h>
 #include <linux/execmem.h>

@@ -33,7 +33,7 @@ static_assert(offsetof(struct ftrace_mux_ops_entry, direct_call) ==
 	      offsetof(struct ftrace_ops, direct_call));
 #endif
 
-static struct ftrace_mux_ops_entry *entry_at(unsigned int index)
+static struct ftrace_mux_ops_entry *ops_entry_at(unsigned int index)
 {
 	return &mux_ops_entries[index / FTRACE_MUX_CHUNK_ENTRIES][index % FTRACE_MUX_CHUNK_ENTRIES];
 }
@@ -49,7 +49,7 @@ static struct ftrace_mux_ops_entry *entry_at(unsigned int index)
  */
 const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
 {
-	return rec->mux.entry ? (const struct ftrace_ops *)entry_at(rec->mux.entry) :
+	return rec->mux.entry ? (const struct ftrace_ops *)ops_entry_at(rec->mux.entry) :
 				NULL;
 }
 
@@ -61,7 +61,7 @@ unsigned long arch_ftrace_mux_site_addr(unsigned int index)
 
 const struct ftrace_mux_call **arch_ftrace_mux_call_ptr(unsigned int index)
 {
-	return &entry_at(index)->call;
+	return &ops_entry_at(index)->call;
 }
 
 int arch_ftrace_mux_add_entries(unsigned int first)
@@ -82,7 +82,7 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
 bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index)
 {
-	return READ_ONCE(*ftrace_mux_literal(rec->ip)) == (unsigned long)entry_at(index) &&
+	return READ_ONCE(*ftrace_mux_literal(rec->ip)) == (unsigned long)ops_entry_at(index) &&
 	       arch_ftrace_site_is_on(rec->ip);
 }
 #endif

@@ -377,7 +377,7 @@ bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool
 /* Step 2: prepare */
 
 /* An entry for @set. If there is none to be had, its functions go through the list of all ops. */
-static struct ftrace_mux_entry *entry_for(const struct ftrace_mux_set *set)
+static struct ftrace_mux_entry *get_entry(const struct ftrace_mux_set *set)
 {
 	struct ftrace_mux_entry *entry = ftrace_mux_entry_for(set);
 
@@ -401,7 +401,7 @@ static void prepare_function(struct mux_update *u, struct dyn_ftrace *rec)
 	if (!ftrace_mux_collect(rec, &u->set))
 		ftrace_mux_count_mark_incomplete(rec);
 	else if (u->set.nr)
-		entry_for(&u->set);
+		get_entry(&u->set);
 }
 
 /*
@@ -580,7 +580,7 @@ static void plan_sites(struct mux_update *u)
 		/* Again: plan_moves() has used the set for other entries since */
 		compute_set(u, entry);
 		if (u->set.nr)
-			plan->target = entry_for(&u->set);
+			plan->target = get_entry(&u->set);
 	}
 
 	if (look_up)
@@ -640,7 +640,7 @@ bool ftrace_mux_prepare(void)
 	finish_preparing(u);
 
 	if (no_entry)
-		pr_warn_once("ftrace: no entry for the tracers of some functions, which use the list of all\n");
+		pr_warn_once("ftrace: no memory or index for the entries of some functions: they go through the list of all tracers\n");
 
 	return sites;
 }
