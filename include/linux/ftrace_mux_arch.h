@@ -28,9 +28,10 @@
  *
  * Entries and calls are changed between arch_ftrace_mux_begin() and arch_ftrace_mux_end(),
  * entries in ascending order of their indexes, so that an architecture that collects the changes
- * (smp_text_poke_batch_add()) has to sort nothing. After arch_ftrace_mux_end(), a pointer to an
- * entry, such as a literal, may be stored after smp_wmb(), or with a release. A CPU that loads this
- * pointer, and whose further loads depend on it, sees the changes.
+ * (smp_text_poke_batch_add()) has to sort nothing. When arch_ftrace_mux_end() has returned, a
+ * pointer to an entry, such as a literal, may be stored: with smp_wmb() before the store, or with a
+ * store-release. A CPU that loads this pointer, and whose further loads depend on it, sees the
+ * changes.
  *
  * All functions here are called in process context, with ftrace_lock held.
  */
@@ -85,7 +86,7 @@ struct seq_file;
  * After arch_ftrace_mux_init_combo(), only the func members of @calls change.
  */
 struct ftrace_mux_combo {
-	/* Used by the architecture, as are @nr, and the IDs of @ops */
+	/* Used by the architecture, as are @nr and @ops */
 	struct arch_ftrace_mux_combo arch;
 	struct ftrace_mux_call	*calls;
 	u64 __percpu		*count;
@@ -115,7 +116,7 @@ struct ftrace_mux_combo {
  *
  * Context: process context, may sleep; ftrace_lock held, text_mutex not held.
  *
- * Return: 0, -ENOMEM.
+ * Return: 0; -ENOMEM, with @arch all zero: the caller may call this again without @count.
  */
 int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo);
 
@@ -134,8 +135,9 @@ void arch_ftrace_mux_exit_combo(struct ftrace_mux_combo *combo);
  *
  * Context: process context; ftrace_lock held.
  *
- * Return: the size of the code, or of the array of calls, in bytes; 0 if the calls are made by code
- * of the kernel image. function_tracers_info shows "static" then, and else "on_demand".
+ * Return: the size in bytes of the code that was made for the combination, or of its array of calls
+ * if combinations are data; 0 if the combination uses a static trampoline of the kernel image.
+ * function_tracers_info shows "static" for 0, and "on_demand" otherwise.
  */
 unsigned int arch_ftrace_mux_combo_size(const struct ftrace_mux_combo *combo);
 

@@ -11,7 +11,7 @@
  * - With a literal, ops_entries.c provides these three exceptions, arch_ftrace_mux_call_ptr() and
  *   ftrace_mux_rec_ops(). The architecture provides ftrace_mux_call_entry().
  * - With an operand, the architecture provides the three exceptions and arch_ftrace_mux_call_ptr().
- * - With both, the architecture provides ftrace_mux_count(), and ftrace_mux_call_2() to
+ * - In either case, the architecture provides ftrace_mux_count(), and ftrace_mux_call_2() to
  *   ftrace_mux_call_8().
  */
 #ifndef _LINUX_FTRACE_MUX_CALLS_H

@@ -281,9 +281,10 @@ static bool cell_needs_regs(unsigned int cell)
 }
 
 /*
- * The third word of a call site for which ftrace asks for @addr.  Call sites do
- * not call direct trampolines: ftrace_caller() does, for an ops that needs all
- * registers.
+ * The third word of a call site for which ftrace asks for @addr.  If @addr is neither
+ * FTRACE_ADDR nor a cell, it is FTRACE_REGS_ADDR or a direct trampoline.  Both get the list
+ * function with all registers: it calls the ops of the direct call, which tells ftrace_caller()
+ * where to continue.
  */
 static u32 cell_insn(unsigned long addr)
 {
@@ -304,7 +305,7 @@ static u32 cell_insn(unsigned long addr)
 	return INSN_CELL(operand);
 }
 
-/* The target of @ops, or NULL: ops->trampoline may be a direct trampoline, which is none */
+/* The target of @ops, or NULL: for direct calls, ops->trampoline is FTRACE_REGS_ADDR, not a cell */
 static struct ftrace_target *ops_target(struct ftrace_ops *ops)
 {
 	unsigned int cell = addr_to_cell(ops->trampoline);

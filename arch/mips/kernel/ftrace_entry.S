@@ -97,10 +97,10 @@
  * The call site of a traced function jumps here.  The registers are those that
  * the function was called with, except for
  *
- *	AT		the address of ftrace_caller
+ *	$1		the address of ftrace_caller
  *	site_ra		the address behind the call site
- *	site_cell	the offset of the cell to call; minus FTRACE_SITE_SAVE_REGS, which
- *			makes it negative, to save and restore all registers
+ *	site_cell	the offset of the cell to call.  If all registers are to be saved and
+ *			restored: this offset minus FTRACE_SITE_SAVE_REGS, which is negative
  *
  * These three are free at the start of a function, so there is nothing to
  * preserve in them.
@@ -174,8 +174,8 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 
 	/*
 	 * Continue in the traced function, behind its call site, or where a tracer
-	 * has set cp0_epc to.  If there is a direct trampoline, continue there, with
-	 * that address in site_ra.
+	 * has set cp0_epc to.  If there is a direct trampoline, continue there instead,
+	 * with the address where the function continues in site_ra.
 	 */
 	LONG_L		$1, PT_EPC(sp)
 	LONG_L		$3, FREGS_DIRECT_TRAMP(sp)
@@ -230,7 +230,8 @@ LEAF(ftrace_stub_direct_tramp)
  * caller.
  *
  * Of the frame, only what ftrace_regs_get_*() of a returning function read is
- * set; in particular neither PT_STATUS nor PT_R7.
+ * set.  PT_STATUS and PT_R7 are not: so ftrace_regs_get_return_value() must not use
+ * regs_return_value(), which reads them.
  */
 NESTED(return_to_handler, FREGS_SIZE, ra)
 	PTR_ADDIU	sp, -FREGS_SIZE

@@ -11,7 +11,8 @@
  * Whether ftrace_caller() saves all registers is a bit of the call site. An entry only moves
  * between combinations that both need them, or both do not.
  *
- * ftrace_lock serializes all changes. ftrace_caller() reads cells and calls without the lock.
+ * ftrace_lock serializes all changes. Without the lock, ftrace_caller() reads a cell, and the call
+ * that the cell points to.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kprobes.h>

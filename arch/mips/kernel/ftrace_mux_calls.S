@@ -56,7 +56,7 @@ NESTED(ftrace_mux_call_\nr, SAVED_SIZE, ra)
 	LONG_L		a0, SAVED_IP(sp)
 	LONG_L		a1, SAVED_PARENT(sp)
 	jalr		t9
-	PTR_ADDIU	s0, CALL_SIZE		/* not a load: MIPS I would delay its result */
+	PTR_ADDIU	s0, CALL_SIZE		/* no load: MIPS I has a load delay */
 	.endr
 	PTR_L		t9, CALL_SIZE(s0)
 	PTR_L		a2, CALL_SIZE+PTRSIZE(s0)

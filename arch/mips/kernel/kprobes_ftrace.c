@@ -9,7 +9,7 @@
 /* Not inlined, since few probes have a post_handler() */
 static noinline void run_post_handler(struct kprobe *p, struct pt_regs *regs)
 {
-	/* The call site counts as the probed instruction: continue behind it. */
+	/* The call site counts as the probed instruction: show the address behind it. */
 	regs->cp0_epc = (unsigned long)p->addr + MCOUNT_INSN_SIZE;
 	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_SSDONE;
 	p->post_handler(p, regs, 0);

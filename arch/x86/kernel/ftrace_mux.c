@@ -4,9 +4,10 @@
  *
  * A combination has a trampoline, which makes the calls. It is of one of three kinds:
  *
- * - static, in the kernel image, if all tracers of the combination have static IDs, and each call
- *   passes the ops of its tracer;
- * - a copy of a static one, if the same is true, and the combination counts its calls;
+ * - static, in the kernel image, if all tracers of the combination have static IDs (those below
+ *   CONFIG_FTRACE_MUX_STATIC_IDS), each call passes the ops of its tracer, and the combination does
+ *   not count its calls;
+ * - a copy of a static one, if the combination counts its calls, and the rest is true;
  * - made of a template, for all other combinations.
  *
  * Copies and made trampolines are allocated: function_tracers_info shows both as "on_demand". An
@@ -367,7 +368,10 @@ int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name
 }
 
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
-/* Where the call of a traced function is, from the ip of its record */
+/*
+ * Where the call of a traced function is, from the ip of its record: there, unless <asm/ftrace.h>
+ * defines this (CONFIG_KTRACE); 0 if there is no such call.
+ */
 #ifndef ftrace_call_address
 #define ftrace_call_address(ip)	(ip)
 #endif

@@ -4,8 +4,9 @@
  *
  * Included by ftrace_64.S: the trampolines use its macros and constants.
  *
- * There is a static trampoline for every combination of static IDs, in two
- * families: ftrace_mux_caller_<mask> saves the registers that a call may change,
+ * The IDs below CONFIG_FTRACE_MUX_STATIC_IDS are static. There is a static
+ * trampoline for every combination of them, in two families:
+ * ftrace_mux_caller_<mask> saves the registers that a call may change,
  * ftrace_mux_regs_caller_<mask> a full pt_regs. A trampoline calls the tracer of
  * each ID in its mask, lowest ID first, without a loop, a test or an indirect
  * branch. ftrace_mux_patch_call() patches these calls before a combination
@@ -289,8 +290,8 @@ SYM_CODE_END(ftrace_mux_regs_exit)
  * of the part from _again to the label _end; and a jump to _end. The last two instructions of each
  * copied part get the argument and the address of the call.
  *
- * In the kernel image, a template is a trampoline for two calls that nothing calls: objtool checks
- * its stack, and orc_ftrace_find() looks up here how to unwind from a trampoline.
+ * In the kernel image, a template is a trampoline that makes two calls. Nothing executes it, but
+ * objtool checks its stack, and orc_ftrace_find() looks up here how to unwind from a trampoline.
  *
  * A trampoline that counts its calls increments the count after the last one. A copy of a static
  * trampoline counts: it is the static one up to its last call, the increment, and the code from

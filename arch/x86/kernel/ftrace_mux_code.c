@@ -40,9 +40,9 @@ struct ftrace_ops *ftrace_mux_static_args[CONFIG_FTRACE_MUX_STATIC_IDS] __read_m
  * @id: the ID, 0 to CONFIG_FTRACE_MUX_STATIC_IDS - 1
  * @ops: the tracer that has the ID, NULL for none
  *
- * Context: ftrace_lock held. No task may be in a static trampoline of the ID if
- * @ops is not the previous one. An entry is patched to jump to such a trampoline later. That
- * synchronizes all CPUs, so they see the store.
+ * Context: ftrace_lock held. If @ops is not what the ID passes already, no task may be in a
+ * static trampoline of the ID. Before a task can come to such a trampoline, an entry or a call
+ * site is patched. That synchronizes all CPUs, so they see the store.
  */
 void ftrace_mux_set_static_arg(unsigned int id, struct ftrace_ops *ops)
 {

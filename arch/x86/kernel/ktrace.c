@@ -79,7 +79,7 @@ static unsigned long *sealed_endbrs(unsigned int *nr)
 
 	sealed = kvmalloc_array(__ibt_endbr_seal_end - __ibt_endbr_seal, sizeof(*sealed),
 				GFP_KERNEL);
-	/* All ENDBRs are taken as needed, then: more functions get a slot */
+	/* Then no ENDBR counts as sealed: more functions get a slot */
 	if (!sealed)
 		return NULL;
 
@@ -136,6 +136,7 @@ static bool can_displace(unsigned long entry, unsigned int class, bool *is_short
 	*is_short = true;
 	if (class == KTRACE_SITE_ALTERNATIVE && is_displaceable_pv_call(entry))
 		return true;
+	/* There is no slot yet. Slots and text are in the highest 2 GiB: any address will do */
 	if (ktrace_make_slot_code((u8 *)entry, entry, INT3_INSN_SIZE, MODULES_VADDR, code, &moved))
 		return false;
 

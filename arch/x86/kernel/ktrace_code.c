@@ -5,7 +5,7 @@
  *
  * Nobody executes these yet, so that they are written without breakpoints, many at a time.
  *
- * All is called with text_mutex held.
+ * All is called with text_mutex held. ktrace_add_code() takes slot_lock.
  */
 #include <linux/ktrace.h>
 #include <linux/lockdep.h>
@@ -50,7 +50,10 @@ static void write_new_code(struct new_code *new)
 	text_poke_blocks(new->blocks, new->nr);
 }
 
-/* Enter new slots into the table of ktrace_entry.c: the breakpoint, or no padding, needs it */
+/*
+ * Enter new slots into the table of ktrace_entry.c, if the function can have a breakpoint, whose
+ * handler searches the table, or if the padding is not used, and only the table has the slot
+ */
 static void publish_slots(void)
 {
 	for (unsigned int i = 0; i < new_slots.nr; i += BLOCKS_OF_SLOT) {

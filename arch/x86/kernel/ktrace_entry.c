@@ -3,9 +3,9 @@
  * ktrace: the table from the entry of a function to its slot, and the breakpoints that need it.
  *
  * Where the first instruction of a function is shorter than the jump, a breakpoint is put in
- * its place, for good or until a jump can be (ktrace_upgrade.c). The handler goes on in the slot
- * of the function. A slot that was split (ktrace_upgrade.c, too) has a breakpoint, whose handler
- * goes on in the function.
+ * its place. It stays for good, or until it can be replaced by the jump (ktrace_upgrade.c). The
+ * handler goes on in the slot of the function. A slot that was split (ktrace_upgrade.c, too) has
+ * a breakpoint, whose handler goes on in the function.
  *
  * exc_int3() calls the handler right after smp_text_poke_int3_handler(), before anything that
  * can be traced. Anything that it called might be traced by a breakpoint, too. So it looks into
@@ -33,7 +33,10 @@
 #include "ktrace_entry.h"
 #include "ktrace_slot.h"
 
-/* Text of the kernel and of modules, and slots, have addresses that fit when extended */
+/*
+ * Text of the kernel and of modules, and slots, are in the highest 2 GiB: 32 bits, extended with
+ * their sign, are the address
+ */
 struct slot_ref {
 	s32	entry;		/* where the first instruction of a function is */
 	s32	slot;		/* 0 or NO_SLOT_ONE_INSN if it has none */

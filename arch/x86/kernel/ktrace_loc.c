@@ -163,8 +163,8 @@ static __always_inline bool needs_slot(unsigned long func)
  *
  * Context: text_mutex held, if the function may be traced.
  *
- * Return: false if its padding is used, and it begins with an ENDBR that may be overwritten, or
- * is; else true.
+ * Return: false if padding is used, and the function begins with an ENDBR that may be overwritten,
+ * or with the jump that has overwritten it; else true.
  */
 bool ktrace_needs_slot(unsigned long func)
 {
@@ -359,7 +359,8 @@ bool ktrace_is_loc_right(const struct ktrace_loc *loc, unsigned long callee)
  *
  * Context: text_mutex held.
  *
- * Return: the address; 0 if the function was never traced and would be called from a slot.
+ * Return: the address. If the function has no call yet: the address that a call in its padding has,
+ * also if the function will get a slot; 0 if padding is not used.
  */
 unsigned long ktrace_call_address(unsigned long func)
 {
@@ -391,7 +392,10 @@ bool ktrace_is_padding(unsigned long addr)
 {
 	unsigned long func = ALIGN(addr, KTRACE_FUNC_ALIGN);
 
-	/* A jump of five bytes that begins 16 bytes in front of the function ends before the pad */
+	/*
+	 * The first byte of the padding, 16 bytes in front of the function, is not refused: even an
+	 * optimized kprobe there, a jump of five bytes, ends before struct ktrace_pad.
+	 */
 	static_assert(JMP32_INSN_SIZE + sizeof(struct ktrace_pad) <= KTRACE_FUNC_ALIGN);
 	return ktrace_uses_padding() && func != addr && ftrace_location_range(func, func) == func;
 }

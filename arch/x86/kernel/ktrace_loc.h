@@ -78,7 +78,8 @@ enum ktrace_loc_kind {
  * struct ktrace_loc - where and how a function is patched
  * @func: address of the function
  * @entry: where it is patched: @func, or behind its ENDBR
- * @call: the call of its tracers, in the padding or in its slot; NULL if it was never traced
+ * @call: the call of its tracers, in the padding or in its slot; NULL if it was never traced, and
+ *	ktrace_resume() has not added the call
  * @slot: NULL if it has none
  * @kind: what follows is not set for KTRACE_KIND_NO_SLOT; @original is wrong for
  *	KTRACE_KIND_DAMAGED

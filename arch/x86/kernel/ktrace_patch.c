@@ -43,7 +43,7 @@ static bool ktrace_wanted;
 /**
  * arch_ktrace_start - allow to patch the kernel's text
  *
- * Context: after alternatives were applied; ftrace_lock held.
+ * Context: after alternatives were applied; ftrace_lock held; takes slot_lock.
  *
  * Return: 0, -EBUSY if call depth tracking is on and ktrace_stuffing_requested is not set, or
  * -ENOMEM.
@@ -79,7 +79,7 @@ int __init arch_ktrace_start(void)
  */
 int arch_ktrace_prepare(void)
 {
-	/* Before arch_ktrace_start(), memory cannot be made executable: it allocates the slots */
+	/* Until arch_ktrace_start(), which allocates the slots, no memory can be made executable */
 	ktrace_wanted = true;
 
 	return ktrace_started ? ktrace_alloc_slots() : 0;
@@ -273,10 +273,10 @@ int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr, unsigned 
  *
  * Context: process context, may sleep; takes text_mutex and slot_lock.
  *
- * Return: the address behind what ktrace changes in the function, or of the instruction in
- * its slot; as an error -EOPNOTSUPP if functions cannot be traced, or ftrace is dead (unless it
- * dies just now), -ENOMEM if there is no memory for slots, -EBUSY if something else has changed
- * the function.
+ * Return: if the function has a slot, the address of the displaced instruction there; else the
+ * address behind the ENDBR. An error is in the range of IS_ERR_VALUE(): -EOPNOTSUPP if functions
+ * cannot be traced, or if ftrace was dead before the call, -ENOMEM if there is no memory for slots,
+ * -EBUSY if something else has changed the function.
  */
 unsigned long ktrace_resume(unsigned long func)
 {

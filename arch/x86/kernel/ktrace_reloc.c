@@ -215,7 +215,7 @@ static int insn_kind(struct insn *insn)
 	if (insn->attr & INAT_PFX_MASK)
 		return -EILSEQ;
 
-	/* The kernel does not use the registers of APX, so nor its jump */
+	/* This prefix is of APX, of which the kernel uses neither the registers nor the jump */
 	if (insn_is_rex2(insn))
 		return -EILSEQ;
 
@@ -275,7 +275,7 @@ static int move_insn(struct relocation *r)
  * * -EFAULT: one of them is a trap: the kernel looks up its address
  * * -EPERM: an indirect or far jump, call or return, or a system call
  * * -EOPNOTSUPP: loop, jrcxz or xbegin, or sti or mov to SS, which affect what follows
- * * -EADDRINUSE: a call returns into the displaced bytes, as @min is longer than it is
+ * * -EADDRINUSE: a call ends within the first @min bytes: it would return into displaced bytes
  * * -ELOOP: one of the instructions branches to the displaced bytes
  * * -ENODATA: a jump or return ends the code within the first @min bytes
  * * -ERANGE: the target of a branch or an operand is out of reach from @to, or a return

@@ -3,7 +3,7 @@
  * ktrace: functions whose first instruction is shorter than the jump, from a breakpoint to
  * the jump.
  *
- * Where it can be, all instructions of such a function that begin in the place of the jump are
+ * If they can be moved, all instructions of such a function that begin in the place of the jump are
  * displaced. The function is traced by a breakpoint at once, and the slot executes these
  * instructions. A task that has executed the first one before may be preempted in front of
  * the next, which the jump is to overwrite. When the breakpoint has been there for a grace

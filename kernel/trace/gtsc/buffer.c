@@ -14,7 +14,8 @@
  * position with a compare-and-exchange, and nobody else writes there. Interrupting
  * writers nest, so that a plain local operation is enough. @pos cannot come back to the value
  * that an interrupted writer has read (ABA): until that writer commits, others can fill less
- * than one lap, and @pos has the number of the lap.
+ * than two laps, and @pos has the number of the lap. It can be more than one lap if the reader
+ * takes the sub-buffer that @commit is in: then its slot can be used once more.
  *
  * @commit, from writers to the reader: the records before it are there. Only the
  * outermost writer moves it, when @nest is 1: no writer that it has interrupted has an
@@ -170,13 +171,19 @@ static bool claim_unread(struct gtsc_buffer *b, u64 seq, s64 *word)
 	struct gtsc_mem *mem = &b->mem[mem_in(*word)];
 	u64 nr;
 
-	/* All of them are committed: no interrupting writer has added to it */
+	/*
+	 * All records in it are committed. If the exchange succeeds, no interrupting writer has
+	 * added another one.
+	 */
 	nr = local64_read(&mem->nr);
 	gtsc_step();
 	if (!atomic64_try_cmpxchg(slot_of(b, seq), word, next_lap_of(*word)))
 		return false;
 	gtsc_step();
-	/* Writers that interrupt here may add to @mem->nr, but do not write the others */
+	/*
+	 * Writers that interrupt here may add to @mem->nr, but do not write @nr_before and
+	 * @dropped
+	 */
 	local64_add(nr - mem->nr_before, &b->counts->overwritten);
 	mem->nr_before = nr;
 	mem->dropped = count_dropped(b->counts);
@@ -238,7 +245,8 @@ static void finish_sub(struct gtsc_buffer *b, u64 pos)
  * Context: any, with preemption disabled.
  *
  * Return: the position of the record, whose header has the time; 0 after it has counted
- * the record as dropped: all sub-buffers have unread records, or some not complete.
+ * the record as dropped: all sub-buffers have unread records; in a flight recorder, the next
+ * sub-buffer to overwrite may have a record that is not complete.
  */
 noinline u64 gtsc_reserve_next(struct gtsc_buffer *b, unsigned int units)
 {
@@ -264,7 +272,7 @@ noinline u64 gtsc_reserve_next(struct gtsc_buffer *b, unsigned int units)
 	} while (!local64_try_cmpxchg(&b->pos, &pos, start + units));
 	gtsc_step();
 
-	/* The one that has moved @pos: before it commits, and the reader looks here */
+	/* This writer has moved @pos. After its commit, the reader may look at what this sets. */
 	if (moves)
 		finish_sub(b, pos);
 	gtsc_header_at(gtsc_mem_at(b, start), start)->time = time;
@@ -296,8 +304,9 @@ static bool is_prev_unread(struct gtsc_buffer *b, u64 seq)
 
 /*
  * If the reader is a lap or more behind, go on with the oldest sub-buffer. Positions have few bits
- * of laps, so that @tail may look later than @commit, or close to it, although it is not: then the
- * sub-buffer before it is in its slot and not taken. @commit is @b->commit.
+ * of laps. If the reader is so many laps behind that these bits wrap, @tail may look later than
+ * @commit, or less than a lap before it. In the second case, unless @tail is the oldest sub-buffer,
+ * the one before @tail is in its slot and not taken. @commit is @b->commit.
  */
 static void catch_up(struct gtsc_buffer *b, u64 commit)
 {
@@ -308,8 +317,8 @@ static void catch_up(struct gtsc_buffer *b, u64 commit)
 }
 
 /*
- * How many sub-buffers are full and not taken. The reader has not taken the one that is being
- * written to.
+ * How many sub-buffers are full and not taken. Not to be called while the reader has the
+ * sub-buffer that is being written to.
  */
 static unsigned int count_full(struct gtsc_buffer *b, u64 commit)
 {
@@ -476,7 +485,10 @@ static void *alloc_cache_aligned(unsigned int cpu, size_t size)
 	return kvzalloc_node(ALIGN(size, cache_line_size()), GFP_KERNEL, cpu_to_node(cpu));
 }
 
-/* Nothing has been written: all slots but the first have spare memory. @seq: in slot 0 */
+/*
+ * Nothing has been written: all slots but the first have spare memory. @seq: the number of the
+ * sub-buffer in slot 0
+ */
 static void init_slots(struct gtsc_buffer *b, u64 seq)
 {
 	atomic64_set(&b->slots[0], slot_word(seq, 0));

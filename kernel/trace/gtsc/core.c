@@ -7,9 +7,9 @@
  * 2007, a generalisation of Jens Axboe's blktrace; <linux/gtsc_2007.h> has its names. It has a
  * buffer of its own instead of relay, see Documentation/trace/gtsc.rst.
  *
- * This file sets groups and channels up and ends them. gtsc_mutex is not held while channels are
- * allocated, and while the files of a channel are removed that was set up. After a set-up that has
- * failed, it is held: see gtsc_create_dir().
+ * This file sets groups and channels up and ends them. gtsc_mutex is not held while a channel is
+ * allocated, nor while gtsc_cleanup() or gtsc_group_cleanup() removes the files of a channel. If
+ * add_channel() fails, the directory is removed with gtsc_mutex held: see gtsc_create_dir().
  */
 
 #include <linux/cleanup.h>
@@ -296,11 +296,11 @@ static int add_single(const char *root, struct gtsc_channel *ch)
  *	GTSC_PANIC: in a panic the records go to the console; with
  *	GTSC_FLIGHT only
  *
- * Names have 1 to 64 characters, without a slash.
+ * Names have 1 to 64 characters, without a slash, and are not "." or "..".
  *
  * Context: process context, may sleep.
  *
- * Return: the channel, in the state "setup"; -EINVAL if a name is empty or has a
+ * Return: the channel, in the state "setup"; -EINVAL if a name is empty, "." or "..", or has a
  * slash in it, a size is 0 or too big, or the flags are wrong; -ENAMETOOLONG;
  * -EEXIST if there is such a directory; -ENOMEM, also if the buffers of all CPUs are more
  * than the memory that is available; -EINTR if the task is being killed; -ENODEV and other

@@ -67,10 +67,10 @@ static __always_inline void write_call(struct ftrace_graph_ret *trace, struct fg
 		return;
 	/*
 	 * What trace_entry() has stored ends at the word that was found, which fgraph.c has put
-	 * behind the data to describe them. If the function began
-	 * before this tracer got the index, these are data of the same size that an earlier tracer
-	 * with the index has stored: fgraph.c uses an index again after all other free ones, which
-	 * are at most 15.
+	 * behind the data to describe them. If the function began before this tracer got the index,
+	 * these are data of the same size that an earlier tracer with the index has stored, and the
+	 * duration may be wrong. This is rare: before fgraph.c uses an index again, it uses all
+	 * other free ones, at most 15.
 	 */
 	start = *((u64 *)data_end - 1);
 	if (!gtsc_reserve_record(ch, &record, len))

@@ -263,9 +263,9 @@ static size_t copy_bytes(struct gtsc_open_file *of, struct gtsc_source *source,
 }
 
 /*
- * Copy records of @source up to the time @until. @first: a part of a record, if there is no
- * room for it. Return the number of bytes. @missing: 0, or how many bytes of memory have to
- * be made present.
+ * Copy records of @source up to the time @until. @first: nothing has been copied yet, so copy a
+ * part of the next record if there is no room for all of it. Return the number of bytes.
+ * @missing: 0, or how many bytes of memory have to be made present.
  */
 static size_t copy_records(struct gtsc_open_file *of, struct gtsc_source *source,
 			   struct iov_iter *to, bool first, u64 until, size_t *missing)
@@ -558,7 +558,10 @@ bool gtsc_poll(struct gtsc_open_file *of)
 		/* After the end, nobody writes. Pairs with the release in drop_channel(). */
 		if (smp_load_acquire(&file->ch->ended))
 			break;
-		/* The sub-buffers that were full may have been read: then look again, and request */
+		/*
+		 * One of the full sub-buffers may be the one that was taken, and all of it may
+		 * have been read: then file_ready() takes the next one, and fewer are full
+		 */
 	} while (!request_wakes(file));
 
 	/* Look again. This sets the same watermark again, which the CPU has already checked. */

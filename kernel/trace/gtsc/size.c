@@ -369,7 +369,8 @@ static int change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned 
  *
  * Return: 0; -EINVAL if a size is too big; -EBUSY if the channel is running, or has records that
  * have not been read; -ENOMEM, also if the buffers of all CPUs are more than the memory that is
- * available; -EINTR if the task is being killed. After an error all is as it was.
+ * available; -EINTR if the task is being killed; -ENODEV if the channel is being removed. After an
+ * error all is as it was.
  */
 int gtsc_change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
 		     bool discard)

@@ -144,7 +144,7 @@ int gtsc_write(struct gtsc_channel *ch, const void *data, size_t len)
 	struct gtsc_record record;
 	int ret = 0;
 
-	/* As in write_formatted() */
+	/* Until reserve_error() has looked at @ch->order, see write_formatted() */
 	preempt_disable_notrace();
 	if (likely(gtsc_reserve_record(ch, &record, len))) {
 		memcpy(record.data, data, len);
@@ -206,8 +206,8 @@ out:
  *
  * Context: as gtsc_reserve().
  *
- * Return: bytes written, at least 1; the errors of gtsc_write(), and -E2BIG for the longest record
- * already: the NUL needs room.
+ * Return: bytes written, at least 1; the errors of gtsc_write(). A text as long as the longest
+ * record is -E2BIG, too: while it is formatted, it needs room for a NUL.
  */
 int gtsc_printf(struct gtsc_channel *ch, const char *fmt, ...)
 {

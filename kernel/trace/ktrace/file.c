@@ -44,7 +44,8 @@ bool ktrace_has_set;
  *
  * Context: ftrace_lock held.
  *
- * Return: whether the function is in the set of the file ktrace, or the set is empty.
+ * Return: true if one of these has the function, if the function is in the set of the file ktrace,
+ * or if the set is empty.
  */
 bool __ktrace_allows(struct dyn_ftrace *rec)
 {
@@ -55,6 +56,7 @@ bool __ktrace_allows(struct dyn_ftrace *rec)
 
 	hash = ftrace_locked_hash(set_ops.func_hash->filter_hash);
 
+	/* Empty: ktrace_release() has put in an empty set, and clears ktrace_has_set next */
 	return ftrace_hash_empty(hash) || ftrace_lookup_ip(hash, rec->ip);
 }
 

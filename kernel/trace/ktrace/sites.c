@@ -276,7 +276,8 @@ static int add_kernel(s32 *sites, unsigned int nr, unsigned long *funcs, unsigne
  *	first, sorted.
  * @nr_sites: their number; set to that of the functions that may be traced
  *
- * Context: process context, may sleep; takes ftrace_lock.
+ * Context: process context, may sleep; takes ftrace_lock, and the locks that
+ * arch_ktrace_traceable() takes.
  *
  * Return: 0, or a negative error.
  */
@@ -390,7 +391,8 @@ int ktrace_make_records(void)
 /**
  * ktrace_prepare - get what the update of an ops needs
  *
- * Context: process context, may sleep; ftrace_lock held.
+ * Context: process context, may sleep; ftrace_lock held; takes the locks that
+ * arch_ktrace_prepare() takes.
  *
  * Return: 0, or -ENOMEM.
  */

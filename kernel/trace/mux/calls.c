@@ -3,9 +3,11 @@
  * Function tracer multiplexer: combinations and entries that are data, not code.
  *
  * Data at a call site says which entry the function has. The entry points to a struct
- * ftrace_mux_call, a pair of a function and its argument: the callback and the ops of the only
- * tracer of a combination, or a function that makes all calls of the combination, and the array of
- * these calls, or the combination.
+ * ftrace_mux_call, a pair of a function and its argument:
+ *
+ *  - with one tracer in the combination: its callback and its ops
+ *  - with two to eight: a function that makes so many calls, and the array of these calls
+ *  - with more: call_many(), and the combination
  *
  *	call site -> entry -> struct ftrace_mux_call -> callback
  *	                                             -> function for all calls -> callbacks

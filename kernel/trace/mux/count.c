@@ -187,7 +187,10 @@ void ftrace_mux_count_init(struct ftrace_mux_combo *combo)
 		ftrace_mux_count_cancel(combo);
 }
 
-/* The index of the call of @ops, for which @combo counts; of the manager for a graph tracer */
+/*
+ * Which of the calls of @combo is that of @ops, or of the manager if @ops is a graph tracer. @combo
+ * counts for @ops.
+ */
 static unsigned int call_of(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
 {
 	unsigned int n = 0;

@@ -30,7 +30,7 @@ static unsigned int nr_chunks;
  */
 struct ftrace_mux_entry ftrace_mux_entryless;
 
-/* How many entries are dirty, and the last of them: with one, no walk of all entries is needed */
+/* How many entries are dirty, and the last of them: if it is the only one, no walk is needed */
 static unsigned int nr_dirty;
 static struct ftrace_mux_entry *last_dirty;
 
@@ -197,8 +197,8 @@ void ftrace_mux_write_entries(void)
  * Context: process context, may sleep; ftrace_lock held.
  *
  * Return: an entry of their combination, both of which may be new; NULL if there is
- * no memory. There may be a new combination without an entry then: the caller has to call
- * ftrace_mux_request_sweep().
+ * no memory, or no free index. If it is NULL, there may be a new combination without an entry: the
+ * caller has to call ftrace_mux_request_sweep().
  */
 struct ftrace_mux_entry *ftrace_mux_entry_for(const struct ftrace_mux_set *set)
 {

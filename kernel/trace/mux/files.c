@@ -285,7 +285,7 @@ static int init_section(struct ftrace_mux_section *section,
 	return 0;
 }
 
-/* Take a snapshot of the filters of all tracers of @tr */
+/* Copy the filters of all tracers that the files of @all->tr show, one to each section of @all */
 static int init_sections(struct ftrace_mux_sections *all, int flag)
 {
 	struct ftrace_mux_section *section = all->section;

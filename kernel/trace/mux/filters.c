@@ -4,8 +4,9 @@
  * set_ftrace_notrace show and change.
  *
  * The filter of the function tracer of an instance exists whether or not the tracer is
- * registered. The profiler has that filter until it is given one of its own. Any other tracer
- * has a filter of its own.
+ * registered. The graph tracer of the instance has the same filter. The profiler has the filter of
+ * the function tracer of the top instance until it is given one of its own. Any other tracer has a
+ * filter of its own.
  *
  * An open file has a copy of the filter, and changes the copy. When it is closed,
  * the copy becomes the filter.
@@ -191,11 +192,8 @@ static void join_filter(struct ftrace_ops *ops)
 	smp_store_release(&ops->func_hash, shared_hash);
 }
 
-/*
- * Whether the files are about @ops and no other tracer, and nobody has the filter
- * of the function tracer.
- */
-static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
+/* Whether the files show at most one tracer, and no tracer has the filter of the function tracer */
+static bool can_rejoin(struct trace_array *tr)
 {
 	struct ftrace_ops *other;
 
@@ -213,7 +211,7 @@ static bool is_alone(struct ftrace_ops *ops, struct trace_array *tr)
 }
 
 /*
- * If @ops is alone, give the function tracer a copy of the filter of @ops, and let the two share
+ * If no other tracer is shown, give the function tracer a copy of the filter of @ops, and let the two share
  * that filter again. No function gets or loses a tracer. If there is no memory for the copy, the
  * two filters stay apart.
  */
@@ -224,7 +222,7 @@ static void rejoin_if_alone(struct ftrace_ops *ops, struct trace_array *tr)
 	guard(mutex)(&shared_hash->regex_lock);
 	guard(mutex)(&ftrace_lock);
 
-	if (!is_alone(ops, tr) || ftrace_mux_copy_filter(shared_hash, ops->func_hash))
+	if (!can_rejoin(tr) || ftrace_mux_copy_filter(shared_hash, ops->func_hash))
 		return;
 
 	ftrace_free_mods(&tr->mod_trace);
@@ -460,7 +458,9 @@ int ftrace_mux_filter_copy(struct ftrace_iterator *iter, bool empty)
  *
  * Context: process context, takes ftrace_lock.
  *
- * Return: false if the tracer has been unregistered since the file was opened.
+ * Return: true for the filter of the function tracer, which exists even if the tracer is not
+ * registered; else false if the tracer has been unregistered since the file was opened, or ftrace
+ * is dead.
  */
 bool ftrace_mux_filter_alive(struct ftrace_iterator *iter)
 {

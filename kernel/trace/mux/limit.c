@@ -3,9 +3,9 @@
  * Function tracer multiplexer: switches off tracers that take more time than function_tracers_limit
  * allows.
  *
- * Each instance has a limit, in percent of one CPU, for the function tracer, the graph tracer and,
- * in the top directory, the profiler, each by itself. While an instance has a limit, stat.c
- * measures the time of calls. Once a second, a worker checks how much time each of these tracers
+ * The limit of an instance is a percentage of one CPU, 0 for no limit. It applies to the function
+ * tracer, the graph tracer and, in the top directory, the profiler, each by itself. While any
+ * instance has a limit, stat.c measures the time of calls. Once a second, a worker checks how much time each of these tracers
  * has taken since the last check. If it is more than the limit, nop becomes the current tracer, or
  * function_profile_enabled becomes 0. The buffer is kept, and a line in it names the tracer.
  *

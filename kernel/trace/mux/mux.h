@@ -26,7 +26,7 @@ enum ftrace_mux_rec_change {
 
 #ifdef CONFIG_FTRACE_MUX
 
-/* updates.c: what the call site of each function calls; the first is the switch, in switch.c */
+/* updates.c: what the call site of each function calls. ftrace_mux_enabled is in switch.c. */
 
 extern int ftrace_mux_enabled;
 
@@ -153,9 +153,9 @@ static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
 }
 
 /*
- * The mux.tr of the tracers of @tr. It is NULL for the top instance, for which callers pass NULL or
- * its trace array. The ops of that array tells it: TRACE_ARRAY_FL_GLOBAL is not set yet when a
- * tracer starts early (ftrace=).
+ * The mux.tr of the tracers of @tr: @tr, or NULL for the top instance, for which callers pass NULL
+ * or its trace array. That array is recognized by its ops, and not by TRACE_ARRAY_FL_GLOBAL, which
+ * is not set yet when a tracer starts early (ftrace=).
  */
 static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
 {
@@ -174,8 +174,9 @@ static inline void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_
 }
 
 /*
- * The filters for modules that are not loaded yet, of a tracer that does not have the filter of the
- * function tracer. NULL if it has none: only the profiler has them.
+ * The list of filters for modules that are not loaded yet, of @ops. Ask only if @ops does not have
+ * the filter of the function tracer: see ftrace_mod_head(). NULL if @ops is not the profiler: no
+ * other tracer with a filter of its own has such a list.
  */
 static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int enable)
 {

@@ -44,8 +44,8 @@ static struct ftrace_mux_ops_entry *ops_entry_at(unsigned int index)
  *
  * Context: ftrace_lock held.
  *
- * Return: the entry, which looks like an ops to ftrace_caller(); NULL if the function has none, and
- * ftrace chooses an ops.
+ * Return: the entry, which looks like an ops to ftrace_caller(); NULL if the function has none. The
+ * caller then chooses an ops.
  */
 const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
 {

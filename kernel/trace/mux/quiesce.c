@@ -11,12 +11,14 @@
  *  - an ID is not given to another tracer (ids.c)
  *  - an ftrace_ops is not freed.
  *
- * If ftrace has waited for the grace period, since the ftrace_ops may be freed as
- * soon as unregister_ftrace_function() returns, ftrace_mux_release() frees all that
+ * ftrace waits for the grace period if the ftrace_ops may be freed as soon as
+ * unregister_ftrace_function() returns. Then ftrace_mux_release() frees all that
  * belongs to the tracer. Otherwise a sweep does it, some seconds after an update.
- * So to unregister a tracer takes no grace period, if its owner calls
- * ftrace_mux_wait() before it frees the ftrace_ops. That waits for the sweep, if
- * there is anything to sweep.
+ * So to unregister a tracer takes no grace period if its ftrace_ops is never freed, or
+ * if its owner has called ftrace_mux_set_owner_waits() and it has no trampoline of its
+ * own. Such an owner calls ftrace_mux_wait() before it frees the ftrace_ops.
+ * ftrace_mux_wait() waits for a sweep if one waits for its grace period, or if a tracer
+ * was unregistered without a grace period since the last sweep started.
  *
  * Protected by ftrace_lock.
  */
@@ -180,9 +182,9 @@ static void free_combos_of(struct ftrace_ops *ops)
  * ftrace_mux_release - free what belongs to a tracer that has been unregistered, now or later
  * @ops: the tracer, on no call site any more; or a graph tracer, which has no ID
  * @quiescent: whether a grace period of both flavors of Tasks RCU has passed
- *	since it left the last call site. It may be false if the owner of @ops calls
- *	ftrace_mux_wait() before it frees @ops, and for a graph tracer: combinations only
- *	compare the address of a graph tracer.
+ *	since it left the last call site. It may be false if @ops is never freed (it has no
+ *	FTRACE_OPS_FL_DYNAMIC), if the owner of @ops calls ftrace_mux_wait() before it frees @ops,
+ *	and for a graph tracer: combinations only compare the address of a graph tracer.
  *
  * If @quiescent is false, a sweep frees the ID and the combinations.
  *
@@ -191,6 +193,10 @@ static void free_combos_of(struct ftrace_ops *ops)
 void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 {
 	lockdep_assert_held(&ftrace_lock);
+
+	/* A call site that could not be patched may lead anywhere: free nothing */
+	if (ftrace_is_dead())
+		return;
 
 	ftrace_mux_put_id(ops, quiescent);
 	if (quiescent) {

@@ -114,7 +114,7 @@ static unsigned int graph_missed(void)
 
 /**
  * ftrace_mux_stat_register - reset the figures of a tracer that is registered
- * @ops: the tracer, with the number of this registration
+ * @ops: the tracer, whose mux.seq has been set for this registration
  *
  * Context: ftrace_lock held.
  */
@@ -149,7 +149,7 @@ void ftrace_mux_stat_unregister(struct ftrace_ops *ops)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	/* The owner of a graph tracer may look at its retfunc */
+	/* Restore the retfunc of a graph tracer: its owner may read it after unregistering */
 	time_returns(ops, false);
 	if (!counting())
 		return;
@@ -384,7 +384,7 @@ static bool cycles_to_ns(u64 cycles, u64 *ns)
 	return true;
 }
 
-/* The time of a call, and the share of a CPU that calls have taken. @ns: since they are counted */
+/* Show the time of a call, and the share of a CPU that calls took in the @ns they were counted */
 static void show_time(struct seq_file *m, const struct ftrace_mux_usage *usage, u64 ns)
 {
 	u64 used, percent;

@@ -76,7 +76,7 @@ int ftrace_mux_copy_filter(struct ftrace_ops_hash *to, const struct ftrace_ops_h
  *
  * The function and the graph tracer of @tr share the filter of the ops of @tr. Any other
  * tracer has its own filter, except the profiler, see ftrace_mux_share_filter(). A filter of its
- * own is emptied here if @tr is an instance, or if @ops last had another name or instance.
+ * own is emptied here if @tr is not the top instance, or if @ops last had another name or instance.
  *
  * Context: process context, may sleep; takes ftrace_lock.
  */
@@ -93,9 +93,9 @@ void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 		return;
 
 	/*
-	 * Do not keep the filter that @ops had under another name, or in an instance: the instance
-	 * may have been removed, and mux.tr may be the address of a new one. This cannot fail: an
-	 * empty filter needs no memory.
+	 * Do not keep the filter that @ops had under another name, or in an instance other than the
+	 * top one: that may have been removed, and @tr may be a new one at the same address. This
+	 * cannot fail: an empty filter needs no memory.
 	 */
 	if (ops != function && !is_graph_tracer(ops, tr) &&
 	    (ops->name != name || ops->mux.tr || ftrace_mux_instance(tr)))
@@ -171,7 +171,7 @@ unsigned int ftrace_mux_nr_tracers(void)
  *
  * Context: ftrace_lock held.
  *
- * Return: how many registered tracers of @tr ftrace_mux_in_filter_files() is true of.
+ * Return: the number of registered tracers for which ftrace_mux_in_filter_files() is true.
  */
 unsigned int ftrace_mux_nr_in_filter_files(struct trace_array *tr)
 {
@@ -316,7 +316,7 @@ static struct ftrace_ops *next_default(struct ftrace_ops *ops)
 	return next;
 }
 
-/* @ops is not registered any more. If it was the default, @next is. */
+/* @ops is not registered any more. If it was the default, @next becomes the default. */
 static void hand_over_default(struct ftrace_ops *ops, struct ftrace_ops *next)
 {
 	if (ops->mux.is_default && next && !ftrace_mux_get_default(ops->mux.tr))
@@ -363,8 +363,8 @@ void ftrace_mux_unhold_default(struct ftrace_ops *ops)
  * ftrace_mux_unlink - take a tracer off the list of registered ones
  * @ops: the tracer; nothing happens if it is not on the list
  *
- * If it was the default, the tracer registered before it takes over; if there is
- * none, the last one.
+ * If it was the default, the tracer that next_default() finds becomes the default. But after
+ * ftrace_mux_hold_default(), none does.
  *
  * Context: ftrace_lock held.
  */

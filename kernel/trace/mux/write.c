@@ -238,7 +238,7 @@ static int write_word(struct ftrace_iterator *file, char *word, size_t len)
 			writer->state = LINE_NAME;
 			return 0;
 		}
-		/* As a pattern, it would match functions whose name is one character */
+		/* Not a pattern: as a glob, [abc] would match only names of one character */
 		if (in_brackets(word, len))
 			return begin_named(file, word + 1, len - 1);
 		writer->state = LINE_DEFAULT;

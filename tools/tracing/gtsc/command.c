@@ -25,13 +25,13 @@
 static struct {
 	pid_t	pid;		/* 0: there is none, or it was waited for */
 	int	go;		/* a byte starts the command, an end of file ends the child */
-	int	error;		/* errno if the command cannot be run */
+	int	error;		/* a pipe: has an errno if the command cannot be run */
 	bool	ended;
 	int	status;
 	const char *name;
 } command = { .go = -1, .error = -1 };
 
-/* Of the process that is traced, and is no child; readable when it has ended */
+/* A pidfd of the process that is traced, if it is no child; readable when it has ended */
 static int traced = -1;
 
 static int wait_for(pid_t pid)
@@ -52,7 +52,8 @@ static int wait_for(pid_t pid)
  * @said: gets the first line of what it says
  * @size: room in @said
  *
- * Signals of the terminal do not reach it: they would end it when it has loaded the module.
+ * modprobe is in a process group of its own. So signals of the terminal do not reach it: they
+ * could end it after it has loaded the module.
  *
  * Return: its status, as wait() has it; -1 if it could not be run.
  */

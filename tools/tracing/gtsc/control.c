@@ -52,7 +52,7 @@ static int write_file(const char *dir, const char *name, const char *text)
 
 /*
  * @mode: gets the word in brackets of a line like "none [integrity] confidentiality". Returns false
- * if that is none, or if it cannot be read.
+ * if this word is "none", or if there is no such file or word.
  */
 static bool is_locked_down(char *mode, size_t size)
 {

@@ -179,8 +179,8 @@ static int open_files(int dir, const char *name)
  * @name: the directory
  * @sink: takes the records
  *
- * Return: 0; a negative errno if there is nothing to read, or the trace is
- * damaged: then the records that are whole have been taken.
+ * Return: 0, or a negative errno after a message. If the trace is damaged, @sink has taken the
+ * records that are whole.
  */
 int read_directory(const char *name, const struct sink *sink)
 {
@@ -230,6 +230,14 @@ static int read_all(void *buf, size_t len)
 	return 0;
 }
 
+/* The same within a packet, where the end is an error */
+static int read_rest(void *buf, size_t len)
+{
+	int ret = read_all(buf, len);
+
+	return ret == -ENODATA ? -EPIPE : ret;
+}
+
 static int read_metadata_packet(const uint8_t *start, size_t have)
 {
 	struct ctf_metadata_packet packet;
@@ -241,7 +249,7 @@ static int read_metadata_packet(const uint8_t *start, size_t have)
 	if (meta.nr)
 		return -EBADMSG;
 	memcpy(&packet, start, have);
-	ret = read_all((uint8_t *)&packet + have, sizeof(packet) - have);
+	ret = read_rest((uint8_t *)&packet + have, sizeof(packet) - have);
 	if (ret)
 		return ret;
 	content = packet.content_size;
@@ -256,7 +264,7 @@ static int read_metadata_packet(const uint8_t *start, size_t have)
 		return -EBADMSG;
 
 	text = must(malloc(size - sizeof(packet) + 1));
-	ret = read_all(text, size - sizeof(packet));
+	ret = read_rest(text, size - sizeof(packet));
 	text[content - sizeof(packet)] = '\0';
 	if (!ret)
 		ret = use_metadata(text, "standard input");
@@ -289,7 +297,7 @@ static int read_data_packet(const uint8_t *start, size_t have, size_t *size)
 	int ret;
 
 	memcpy(header, start, have);
-	ret = read_all(header + have, sizeof(header) - have);
+	ret = read_rest(header + have, sizeof(header) - have);
 	if (ret)
 		return ret;
 	/* Without metadata there are no channels, and no packet is right */
@@ -301,7 +309,7 @@ static int read_data_packet(const uint8_t *start, size_t have, size_t *size)
 	block = must(malloc(sizeof(*block) + *size - sizeof(packet)));
 	block->packet = packet;
 	block->swapped = swapped;
-	ret = read_all(block->records, *size - sizeof(packet));
+	ret = read_rest(block->records, *size - sizeof(packet));
 	if (ret)
 		free(block);
 	else

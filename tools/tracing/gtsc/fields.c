@@ -226,12 +226,12 @@ void show_fields(const struct fields *fields, const struct item *item, FILE *out
 }
 
 /**
- * field_offset - find a number in the records of a channel
+ * field_offset - find a field in the records of a channel
  * @fields: how they are described
- * @name: its name
- * @bytes: its size
+ * @name: the name of the field
+ * @bytes: the size that the field has to have, with all of its elements
  *
- * Return: where it is in a record, or -ENOENT.
+ * Return: where it is in a record; -ENOENT if there is no field of this name and size.
  */
 int field_offset(const struct fields *fields, const char *name, unsigned int bytes)
 {

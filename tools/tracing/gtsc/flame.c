@@ -34,7 +34,7 @@ struct drawing {
 };
 
 struct box {
-	const char		*name;		/* not escaped */
+	const char		*name;		/* put_xml() makes it XML */
 	const char		*kind;		/* a class of the style sheet */
 	unsigned int		level;
 	double			x, width;
@@ -186,13 +186,13 @@ static void put_box(const struct drawing *d, const struct box *box)
 	fputs("</text></g>\n", out);
 }
 
-/* Pixels of a time, in a graph that has some */
+/* The width of a time in pixels; @d->all is not 0 */
 static double pixels(const struct drawing *d, uint64_t ns)
 {
 	return (double)ns / d->all * FLAME_WIDTH;
 }
 
-/* Where the boxes of a level go on */
+/* Where the next box of a level begins, and where the box below it ends */
 struct cursor {
 	double	x, end;
 };

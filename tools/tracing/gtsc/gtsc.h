@@ -7,8 +7,9 @@
  *	control.c	the files that start, stop and size a channel
  *	input.c		an open buffer file: whole records, with headers
  *	record.c	records buffer files; threads.c has the threads that read them
- *	ctf.c		the packets of a recorded trace; metadata.c describes them, and
- *			metadata_read.c understands that; names.c finds the functions in them
+ *	ctf.c		writes the packets of a recorded trace; metadata.c writes its metadata,
+ *			and metadata_read.c reads it; names.c finds the functions that occur in
+ *			the records
  *	output.c	the directory of a recorded trace
  *	source.c	records of a buffer file, of a stream file, or from a pipe
  *	data.c		all of them merged by time, for formats.c to print or for others
@@ -37,7 +38,7 @@
 #include <sys/types.h>
 
 #define MAX_PATH	4096
-#define NAME_SIZE	160	/* ROOT/NAME/CHANNEL, 64 characters each at most */
+#define NAME_SIZE	200	/* ROOT/NAME/CHANNEL, 64 characters each at most */
 #define FORMAT_SIZE	1024
 
 /* include/uapi/linux/gtsc.h */
@@ -106,7 +107,7 @@ struct channel {
 	bool		started;	/* by us */
 	struct stats	stats;		/* as they were read last, while recording */
 	struct stats	before;		/* when the recording began */
-	bool		gone;		/* they can no longer be read */
+	bool		gone;		/* @stats can no longer be read: the channel has gone */
 };
 
 struct channel *add_channel(struct channel **channels, unsigned int *nr);
@@ -245,7 +246,7 @@ extern const struct format *print_format;	/* NULL: what suits the channel */
 extern bool print_wall_clock;
 extern const struct sink print_sink;
 
-/* A function of this kind in any file is a format */
+/* GTSC_FORMAT(id, "help") { ... } in any file adds a format: the block prints @item to @out */
 #define GTSC_FORMAT(id, text)							\
 	static void print_##id(const struct item *item, FILE *out);		\
 	static struct format format_##id = {					\

@@ -64,7 +64,7 @@ int for_buffer_files(const struct channel *ch,
 
 	d = opendir(ch->path);
 	if (!d)
-		/* It may have gone with its module, after what it held */
+		/* The channel may have gone with its module: it has no files to open then */
 		return errno == ENOENT ? 0 : complain_of_channel(ch->name, -errno);
 	while (!ret && (entry = readdir(d))) {
 		if (sscanf(entry->d_name, "buffer%u%c", &number, &end) == 1)

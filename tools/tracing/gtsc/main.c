@@ -318,7 +318,7 @@ static int cmd_print(int argc, char **argv)
 	return print_what(argv + optind, follow);
 }
 
-/* Lines without what each of them begins with, "usage: " or blanks */
+/* @usage: lines to which show_lines() adds "usage: " or blanks in front */
 static const struct command {
 	const char	*name;
 	int		(*run)(int argc, char **argv);

@@ -122,7 +122,7 @@ static bool parse_uuid(const char *s, uint8_t *uuid)
 	return true;
 }
 
-/* The name of a channel comes before what else there is of it, one channel after another */
+/* As put_env() writes them: the name of channel 0, its other lines, the name of channel 1, ... */
 static void parse_channel_line(const char *name, char *value, struct metadata *m)
 {
 	struct channel *ch;

@@ -2,7 +2,7 @@
 /*
  * gtsc: finds the functions that occur in the records of a trace, by the addresses in the
  * fields of the type ksym. It reads stream files when they are complete: while it records,
- * gtsc looks at no record.
+ * gtsc looks only at the headers of records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ int add_addresses_of_file(struct map *a, const struct fields *fields, int fd)
 	return 0;
 }
 
-/* Functions of the same name are next to each other, and each function with itself */
+/* Functions of one name get next to each other, and so do pointers to one and the same function */
 static int by_name(const void *a, const void *b)
 {
 	const struct symbol *x = *(const struct symbol **)a, *y = *(const struct symbol **)b;

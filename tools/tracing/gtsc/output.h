@@ -7,7 +7,7 @@
 struct output {
 	const char	*name;
 	int		dir;
-	int		staged;		/* the directory of new files; -1 after output_publish() */
+	int		staged;		/* the directory of new files; -1: they go into @dir */
 };
 
 int output_open(struct output *o, const char *name);

@@ -12,7 +12,8 @@ atomic_bool interrupted, must_end_in_order;
 
 /*
  * The first signal ends the program in order, the second one of the same number at once, unless
- * must_end_in_order. A write to a full pipe fails then: a reader that hangs cannot hold gtsc.
+ * must_end_in_order. Without SA_RESTART, a signal makes a write that waits for room in a pipe fail
+ * in the thread that it interrupts. write_all() of ctf.c tries again.
  */
 static void on_signal(int sig)
 {

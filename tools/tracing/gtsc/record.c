@@ -324,7 +324,10 @@ static void complain_of_gone(const struct channel *channels, unsigned int nr)
 	}
 }
 
-/* Nothing was read: an old trace stays, and what channels hold stays in them */
+/*
+ * Nothing was read: what channels hold stays in them. An old trace stays, unless ctf_publish() has
+ * begun to replace it.
+ */
 static void give_up(struct channel *channels, unsigned int nr)
 {
 	threads_end(threads);
@@ -375,9 +378,11 @@ static int begin(struct channel *channels, unsigned int nr, const struct record_
  * @channels: the channels; those that are not running are started, and stopped
  *	again at the end
  * @nr: their number
- * @options: where to, and how long: until SIGINT or SIGTERM if @seconds is 0
+ * @options: where to, and how long
  *
- * Also ends when all channels have gone.
+ * Ends after @options->seconds, on a signal of catch_signals(), when @options->ended() returns
+ * true, when all channels have gone, or after an error. With @options->held, waits for none of
+ * these.
  *
  * Return: 0, or a negative errno after a message.
  */

@@ -12,7 +12,7 @@
 
 /* The clock is looked at once for so many records */
 #define CLOCK_RECORDS	4096
-/* A box of a flame graph that has less than a tenth of a pixel */
+/* The default of --minimum, in percent of the width: a tenth of a pixel */
 #define MINIMUM		(100 * 0.1 / FLAME_WIDTH)
 
 enum form {

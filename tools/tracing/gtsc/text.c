@@ -16,7 +16,7 @@ static bool is_printable(unsigned char c)
 	return (c >= ' ' && c < 0x7f) || c == '\t';
 }
 
-/* How many of the bytes before the first one that has to be escaped */
+/* How many bytes come before the first one that has to be escaped */
 static size_t printable_run(const uint8_t *p, size_t len)
 {
 	size_t n = 0;

@@ -4,7 +4,7 @@
  * records in all of its files at once, and reads those files in turns. When it has to end, it
  * reads all records that were committed before.
  *
- * The caller adds files, also while the threads read; a thread alone reads its files.
+ * The caller adds files, also while the threads read. Each file is read by one thread only.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -230,7 +230,9 @@ static int start(struct thread *t, struct threads *threads)
  * @threads: the threads
  * @r: the buffer file, and the stream that gets its records; both are open
  *
- * The files of a CPU, and global channels, go to different threads.
+ * The thread is chosen by the sum of the index of the channel and the number of the file. So the
+ * files of one CPU, each of another channel, go to different threads, if there are not fewer
+ * threads than channels. So do the files of global channels, which all have the number 0.
  *
  * Return: 0, or a negative errno after a message.
  */
@@ -250,7 +252,10 @@ int threads_add(struct threads *threads, struct reader *r)
 		return complain_of(r->ch->name, -errno);
 	r->next = t->readers;
 	__atomic_store_n(&t->readers, r, __ATOMIC_RELEASE);
-	/* nr_ended may count it already: threads_done() is called by this thread alone */
+	/*
+	 * The other thread may have counted it in nr_ended already. threads_done() cannot see that:
+	 * it is called by this thread only.
+	 */
 	atomic_fetch_add(&threads->nr_files, 1);
 
 	return 0;

@@ -124,10 +124,10 @@ static bool is_loaded(const struct provider *provider)
 }
 
 /*
- * The process that the module was loaded for, by its parameter; 0 if that cannot be read, or if
- * the module is not loaded
+ * The PID of the gtsc that has loaded the module, by the parameter "except"; 0 if it was loaded
+ * without this parameter; -1 if the module is not loaded, or if the parameter cannot be read
  */
-static pid_t loaded_for(const struct provider *provider)
+static pid_t loaded_by(const struct provider *provider)
 {
 	char path[80];
 	pid_t pid;
@@ -199,10 +199,11 @@ static int load_module(const struct options *o)
 	while (nr > 2)
 		free(argv[--nr]);
 	/*
-	 * A signal can have ended modprobe when it had loaded the module. And if another gtsc was
-	 * faster, modprobe succeeds, but the module is not ours to be removed.
+	 * A signal that is not of the terminal can have ended modprobe after it had loaded the
+	 * module. And if another gtsc was faster, modprobe succeeds, but the module is not ours to
+	 * be removed.
 	 */
-	pid = loaded_for(o->provider);
+	pid = loaded_by(o->provider);
 	if (pid == getpid() || (!status && pid < 0))
 		loaded = o->provider;
 	atexit(remove_module);

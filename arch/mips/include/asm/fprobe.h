@@ -3,8 +3,9 @@
 #define __ASM_MIPS_FPROBE_H
 
 /*
- * A struct fprobe may be in any of several segments of 64-bit addresses, which differ in
- * their upper bits: there is no room in its address for the size of its data.
+ * The generic header stores the size of the data of an fprobe in the upper bits of its address.
+ * That needs upper bits that are the same for each struct fprobe.  On 64-bit MIPS, it may be in
+ * any of several segments, which differ in these bits.  So each takes a word.
  */
 #undef ARCH_DEFINE_ENCODE_FPROBE_HEADER
 

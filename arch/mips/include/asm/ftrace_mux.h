@@ -15,7 +15,7 @@
  */
 #define ARCH_FTRACE_MUX_SITE_REGS	true
 
-/* get_cycles() has 32 bits at most */
+/* The clock that times calls: not get_cycles(), which has 32 bits at most */
 #define ARCH_FTRACE_MUX_CLOCK	sched_clock
 
 #ifdef CONFIG_FTRACE_MUX

@@ -179,6 +179,22 @@ numbers()
 	fi
 }
 
+# A trace by a pipe breaks off behind the magic of a packet, or behind its header
+cut_pipe()
+{
+	local offset cut
+	"$GTSC" record -q -d 0.1 -o - "$TMP/group" > "$TMP/whole" 2> /dev/null
+	offset=$(python3 -c 'import sys
+data = open(sys.argv[1], "rb").read()
+print(data.find(bytes([0xc1, 0x1f, 0xfc, 0xc1])))' "$TMP/whole")
+	is 'a trace by a pipe has a packet of records' 1 "$(( offset > 0 ))"
+	for cut in 4 80; do
+		head -c "$(( offset + cut ))" "$TMP/whole" > "$TMP/cut"
+		fails "print -: a packet has $cut bytes" 'breaks off within a packet' \
+			"$GTSC" print - < "$TMP/cut"
+	done
+}
+
 # Readers see whole packets, and each record that was read is an event or discarded
 disk_full()
 {
@@ -710,6 +726,7 @@ channels
 output_directory
 old_trace
 numbers
+cut_pipe
 disk_full
 losses
 escapes
