@@ -211,9 +211,9 @@ static bool can_rejoin(struct trace_array *tr)
 }
 
 /*
- * If no other tracer is shown, give the function tracer a copy of the filter of @ops, and let the two share
- * that filter again. No function gets or loses a tracer. If there is no memory for the copy, the
- * two filters stay apart.
+ * If no other tracer is shown, give the function tracer a copy of the filter of @ops, and let the
+ * two share that filter again. No function gets or loses a tracer. If there is no memory for the
+ * copy, the two filters stay apart.
  */
 static void rejoin_if_alone(struct ftrace_ops *ops, struct trace_array *tr)
 {

@@ -5,9 +5,10 @@
  *
  * The limit of an instance is a percentage of one CPU, 0 for no limit. It applies to the function
  * tracer, the graph tracer and, in the top directory, the profiler, each by itself. While any
- * instance has a limit, stat.c measures the time of calls. Once a second, a worker checks how much time each of these tracers
- * has taken since the last check. If it is more than the limit, nop becomes the current tracer, or
- * function_profile_enabled becomes 0. The buffer is kept, and a line in it names the tracer.
+ * instance has a limit, stat.c measures the time of calls. Once a second, a worker checks how much
+ * time each of these tracers has taken since the last check. If it is more than the limit, nop
+ * becomes the current tracer, or function_profile_enabled becomes 0. The buffer is kept, and a line
+ * in it names the tracer.
  *
  * trace_types_lock protects what is here, and is taken before ftrace_profile_lock and ftrace_lock.
  * Limits are also read without it.
