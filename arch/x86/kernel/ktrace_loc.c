@@ -45,12 +45,13 @@ early_param("ktrace_no_padding", set_padding_taken);
 /*
  * Call depth tracking is chosen later than the functions that can be traced. Look for its value
  * on the whole command line, since bugs.c has cut @value at its commas. If another option has it,
- * or a later one takes it back, the padding is left alone without need.
+ * or a later one takes it back, the padding is left alone without need, and functions that begin
+ * with a call cannot be traced.
  */
 static int __init parse_stuffing(char *value)
 {
 	if (IS_ENABLED(CONFIG_MITIGATION_CALL_DEPTH_TRACKING) &&
-	    (strstr(boot_command_line, "=stuff") || strstr(boot_command_line, ",stuff"))) {
+	    strstr(boot_command_line, "stuff")) {
 		ktrace_padding_taken = true;
 		ktrace_stuffing_requested = true;
 	}

@@ -65,7 +65,7 @@ static bool has_channel(struct gtsc_group *group, const char *name)
  */
 static void drop_channel(struct gtsc_channel *ch)
 {
-	/* Pairs with the acquires in has_ended() and gtsc_poll() */
+	/* Pairs with the acquires in gtsc_at_end() and gtsc_poll() */
 	smp_store_release(&ch->ended, true);
 	gtsc_wake_readers(ch);
 	gtsc_put(ch);

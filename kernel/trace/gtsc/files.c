@@ -68,21 +68,10 @@ static int trace_file_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/*
- * Whether this open file gets no more records than it finds now. If another open file has a part of
- * a record, this one gets that record when the other one is closed.
- */
-static bool has_ended(struct gtsc_open_file *of)
-{
-	/* Pairs with the release in drop_channel(): a read after this finds all records */
-	return smp_load_acquire(&of->file->ch->ended) && !gtsc_other_has_part(of);
-}
-
 static ssize_t trace_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
 	struct gtsc_open_file *of = file->private_data;
-	bool ended = has_ended(of);
 	ssize_t ret;
 
 	if (!iov_iter_count(to))
@@ -92,24 +81,20 @@ static ssize_t trace_file_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	if (ret || !(file->f_flags & O_NONBLOCK))
 		return ret;
 
-	/* Not if another open file has got a part of a record meanwhile */
-	return ended && has_ended(of) ? 0 : -EAGAIN;
+	return gtsc_at_end(of) ? 0 : -EAGAIN;
 }
 
 static __poll_t trace_file_poll(struct file *file, poll_table *table)
 {
 	struct gtsc_open_file *of = file->private_data;
 	__poll_t events = 0;
-	bool ended;
 
 	poll_wait(file, &of->file->wait, table);
 
-	/* Before gtsc_poll() looks for records: EPOLLHUP alone says that there are none */
-	ended = has_ended(of);
 	if (gtsc_poll(of))
 		events |= EPOLLIN | EPOLLRDNORM;
-	/* Not if another open file has got a part of a record meanwhile */
-	if (ended && (events || has_ended(of)))
+	/* EPOLLHUP alone says that there is nothing to read */
+	if (events ? READ_ONCE(of->file->ch->ended) : gtsc_at_end(of))
 		events |= EPOLLHUP;
 
 	return events;

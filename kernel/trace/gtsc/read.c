@@ -445,14 +445,27 @@ static bool file_ready(struct gtsc_open_file *of)
 	return false;
 }
 
-/* Whether another open file than @of has got a part of a record */
-bool gtsc_other_has_part(struct gtsc_open_file *of)
+/**
+ * gtsc_at_end - whether an open file gets no more records
+ * @of: the open file
+ *
+ * If another open file has a part of a record, @of gets that record when the other one is closed.
+ *
+ * Context: process context, may sleep.
+ *
+ * Return: true if the channel has ended, and there is nothing to read and no such part.
+ */
+bool gtsc_at_end(struct gtsc_open_file *of)
 {
 	struct gtsc_trace_file *file = of->file;
 
 	guard(mutex)(&file->lock);
 
-	return file->partial && file->partial_of != of;
+	/* Pairs with the release in drop_channel(): all records are there */
+	if (!smp_load_acquire(&file->ch->ended))
+		return false;
+
+	return !file->partial && !file_ready(of);
 }
 
 static void check_wait(void *info)

@@ -138,7 +138,7 @@ ssize_t gtsc_read(struct gtsc_open_file *of, struct iov_iter *to);
 void gtsc_give_up_part(struct gtsc_open_file *of);
 void gtsc_end_partial(struct gtsc_trace_file *file);
 bool gtsc_poll(struct gtsc_open_file *of);
-bool gtsc_other_has_part(struct gtsc_open_file *of);
+bool gtsc_at_end(struct gtsc_open_file *of);
 
 /* All trace files of a channel: read.c */
 void gtsc_init_trace_files(struct gtsc_channel *ch);

@@ -194,10 +194,8 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	/* A call site that could not be patched may lead anywhere: free nothing */
-	if (ftrace_is_dead())
-		return;
-
+	/* A call site that could not be patched may lead anywhere: as in sweep_func(), free nothing */
+	quiescent = quiescent && !ftrace_is_dead();
 	ftrace_mux_put_id(ops, quiescent);
 	if (quiescent) {
 		free_combos_of(ops);
