@@ -237,7 +237,7 @@ int arch_ftrace_mux_init_combo(struct ftrace_mux_combo *combo)
 	}
 
 	combo->arch.tramp = ftrace_mux_make_tramp(combo->calls, combo->nr, combo->regs,
-						    combo->count, &combo->arch.size);
+						  combo->count, &combo->arch.size);
 	if (!combo->arch.tramp)
 		return -ENOMEM;
 

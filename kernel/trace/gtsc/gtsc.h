@@ -57,8 +57,8 @@ struct gtsc_channel {
 	 * What writers look up: @buffers, or NULL if the channel is not running. Changed with
 	 * gtsc_mutex held, or in a panic.
 	 */
-	struct gtsc_buffer * __percpu *live;
-	struct gtsc_buffer * __percpu *buffers;
+	struct gtsc_buffer *__percpu *live;
+	struct gtsc_buffer *__percpu *buffers;
 	struct gtsc_cpu __percpu *percpu;
 	unsigned int		flags;
 
@@ -168,8 +168,8 @@ int gtsc_group_set_state(struct gtsc_group *group, enum gtsc_state state);
 void gtsc_stop_and_wait(struct gtsc_channel *ch);
 
 /* Sizes and counters */
-struct gtsc_buffer * __percpu *gtsc_table_alloc(void);
-void gtsc_table_free(struct gtsc_buffer * __percpu *buffers);
+struct gtsc_buffer *__percpu *gtsc_table_alloc(void);
+void gtsc_table_free(struct gtsc_buffer *__percpu *buffers);
 int gtsc_check_size(unsigned int sub_size, unsigned int nr_sub);
 int gtsc_make_online_buffers(struct gtsc_channel *ch);
 int gtsc_make_cpu_buffer(struct gtsc_channel *ch, unsigned int cpu);
@@ -180,7 +180,7 @@ void gtsc_get_stats(struct gtsc_channel *ch, struct gtsc_stats *stats);
 #if IS_ENABLED(CONFIG_KUNIT)
 int gtsc_check_name(const char *name);
 int gtsc_order(unsigned int sub_size);
-int gtsc_make_buffers(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
+int gtsc_make_buffers(struct gtsc_channel *ch, struct gtsc_buffer *__percpu *buffers,
 		      unsigned int order, unsigned int nr_sub);
 #endif
 

@@ -314,7 +314,7 @@ static void test_all_cpus_count(struct kunit *test)
 {
 	unsigned int nr_sub = si_mem_available() / 2 * 3 / num_online_cpus() >> GTSC_MAX_ORDER;
 	struct gtsc_channel *trace = gtsc_setup(TEST_ROOT, "x", 4096, 2, 0);
-	struct gtsc_buffer * __percpu *buffers;
+	struct gtsc_buffer *__percpu *buffers;
 	int cpu;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, trace);
@@ -377,7 +377,7 @@ static void test_killed(struct kunit *test)
 static struct gtsc_channel *bystander;
 
 /* Would wait for ever if a lock were held */
-static int use_bystander(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
+static int use_bystander(struct gtsc_channel *ch, struct gtsc_buffer *__percpu *buffers,
 			 unsigned int order, unsigned int nr_sub)
 {
 	if (!gtsc_start(bystander))

@@ -590,7 +590,7 @@ static void wake_work(struct irq_work *work)
 /* A channel */
 
 static void init_trace_file(struct gtsc_channel *ch, struct gtsc_trace_file *file,
-			const struct cpumask *cpus)
+			    const struct cpumask *cpus)
 {
 	file->ch = ch;
 	file->cpus = cpus;

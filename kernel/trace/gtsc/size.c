@@ -49,21 +49,21 @@ struct gtsc_buffer gtsc_no_buffer;
 EXPORT_SYMBOL_IF_KUNIT(gtsc_no_buffer);
 
 /* A table of buffers, in which no CPU has one yet. NULL if there is no memory. */
-struct gtsc_buffer * __percpu *gtsc_table_alloc(void)
+struct gtsc_buffer *__percpu *gtsc_table_alloc(void)
 {
-	struct gtsc_buffer * __percpu *buffers = alloc_percpu(struct gtsc_buffer *);
+	struct gtsc_buffer *__percpu *buffers = alloc_percpu(struct gtsc_buffer *);
 	int cpu;
 
 	if (!buffers)
 		return NULL;
 	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(buffers, cpu) = &gtsc_no_buffer;
+		per_cpu(*buffers, cpu) = &gtsc_no_buffer;
 
 	return buffers;
 }
 EXPORT_SYMBOL_IF_KUNIT(gtsc_table_alloc);
 
-void gtsc_table_free(struct gtsc_buffer * __percpu *buffers)
+void gtsc_table_free(struct gtsc_buffer *__percpu *buffers)
 {
 	struct gtsc_buffer *b;
 	int cpu;
@@ -87,7 +87,7 @@ static struct gtsc_buffer *alloc_buffer(struct gtsc_channel *ch, unsigned int cp
 }
 
 /* Does @buffers lack a buffer for @cpu, which is online or has one in @ch? */
-static bool is_missing(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
+static bool is_missing(struct gtsc_channel *ch, struct gtsc_buffer *__percpu *buffers,
 		       unsigned int cpu)
 {
 	return *per_cpu_ptr(buffers, cpu) == &gtsc_no_buffer &&
@@ -95,7 +95,7 @@ static bool is_missing(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *b
 }
 
 static unsigned int count_missing(struct gtsc_channel *ch,
-				  struct gtsc_buffer * __percpu *buffers)
+				  struct gtsc_buffer *__percpu *buffers)
 {
 	unsigned int nr = 0;
 	int cpu;
@@ -114,7 +114,7 @@ static bool is_available(unsigned int nr_cpus, unsigned int order, unsigned int 
 	return pages <= si_mem_available();
 }
 
-static int alloc_missing(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
+static int alloc_missing(struct gtsc_channel *ch, struct gtsc_buffer *__percpu *buffers,
 			 unsigned int order, unsigned int nr_sub)
 {
 	struct gtsc_buffer *b;
@@ -142,7 +142,7 @@ static int alloc_missing(struct gtsc_channel *ch, struct gtsc_buffer * __percpu 
  * after an error.
  */
 VISIBLE_IF_KUNIT int gtsc_make_buffers(struct gtsc_channel *ch,
-				       struct gtsc_buffer * __percpu *buffers,
+				       struct gtsc_buffer *__percpu *buffers,
 				       unsigned int order, unsigned int nr_sub)
 {
 	bool is_user = current->mm;
@@ -273,7 +273,7 @@ static void discard_unread(struct gtsc_channel *ch, unsigned int cpu)
 }
 
 static void replace_buffer(struct gtsc_channel *ch, unsigned int cpu,
-			   struct gtsc_buffer * __percpu *buffers)
+			   struct gtsc_buffer *__percpu *buffers)
 {
 	gtsc_end_partial(gtsc_trace_file(ch, cpu));
 	discard_unread(ch, cpu);
@@ -282,7 +282,7 @@ static void replace_buffer(struct gtsc_channel *ch, unsigned int cpu,
 	gtsc_set_buffer(gtsc_source(ch, cpu), gtsc_buffer(ch, cpu));
 }
 
-static void replace_buffers(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
+static void replace_buffers(struct gtsc_channel *ch, struct gtsc_buffer *__percpu *buffers,
 			    unsigned int order, unsigned int nr_sub)
 {
 	int cpu;
@@ -298,7 +298,7 @@ static void replace_buffers(struct gtsc_channel *ch, struct gtsc_buffer * __perc
 }
 
 /* Returns -EAGAIN if a CPU has come for which there is no buffer in @buffers */
-static int use_buffers(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *buffers,
+static int use_buffers(struct gtsc_channel *ch, struct gtsc_buffer *__percpu *buffers,
 		       unsigned int order, unsigned int nr_sub, bool discard)
 {
 	int ret;
@@ -329,7 +329,7 @@ static int use_buffers(struct gtsc_channel *ch, struct gtsc_buffer * __percpu *b
 static int change_size(struct gtsc_channel *ch, unsigned int sub_size, unsigned int nr_sub,
 		       bool discard)
 {
-	struct gtsc_buffer * __percpu *buffers;
+	struct gtsc_buffer *__percpu *buffers;
 	unsigned int order;
 	int ret;
 

@@ -36,7 +36,7 @@ static __always_inline bool gtsc_fits(const struct gtsc_buffer *b, size_t len)
 static __always_inline bool gtsc_reserve_record(struct gtsc_channel *ch,
 						struct gtsc_record *record, size_t len)
 {
-	struct gtsc_buffer * __percpu *live;
+	struct gtsc_buffer *__percpu *live;
 	struct gtsc_record_header *header;
 	unsigned int units;
 	struct gtsc_buffer *b;

@@ -321,7 +321,7 @@ static unsigned int note_change(struct mux_update *u, struct ftrace_ops *ops, bo
 }
 
 static noinline bool select_change(struct mux_update *u, struct ftrace_ops *ops,
-				  struct dyn_ftrace *rec, bool add)
+				   struct dyn_ftrace *rec, bool add)
 {
 	struct ftrace_mux_entry *entry = ftrace_mux_rec_entry(rec);
 

@@ -31,7 +31,7 @@ struct run {
 	uint8_t		*start, *end;
 	size_t		content;	/* bytes; less than up to the end by the padding */
 	uint64_t	nr;
-	/* Times. The clock may go back when the machine resumes: the last may not be the greatest. */
+	/* Times. @last may not be the greatest: the clock can go back when the machine resumes. */
 	uint64_t	least, greatest, last;
 };
 

@@ -162,7 +162,7 @@ struct input {
 };
 
 int for_buffer_files(const struct channel *ch,
-		    int (*open_one)(unsigned int number, void *data), void *data);
+		     int (*open_one)(unsigned int number, void *data), void *data);
 int open_regular(int dir, const char *name);
 int input_open(struct input *in, const struct channel *ch, unsigned int number);
 ssize_t input_read(struct input *in);

@@ -54,7 +54,7 @@ int open_regular(int dir, const char *name)
  * @open_one has returned if that is not 0: then it ends.
  */
 int for_buffer_files(const struct channel *ch,
-		    int (*open_one)(unsigned int number, void *data), void *data)
+		     int (*open_one)(unsigned int number, void *data), void *data)
 {
 	struct dirent *entry;
 	unsigned int number;
