@@ -26,7 +26,7 @@ struct trace_array;
 
 /**
  * struct ftrace_mux_rec - data of the multiplexer in a struct dyn_ftrace
- * @entry: index of the entry that the call site calls, 0 for none
+ * @entry: index of the entry that the call site tells (<linux/ftrace_mux_arch.h>), 0 for none
  * @filter_ids: mask of the IDs of tracers whose filter selects the function
  * @notrace_ids: those of @filter_ids whose notrace list contains the function
  *

@@ -65,10 +65,12 @@ struct seq_file;
  * @count: if not NULL, the architecture increments it each time that it makes the calls, before
  *	or after them. It must not lose an increment. If the task can leave the CPU after it has
  *	found the element of this CPU, the addition is atomic. Otherwise, one instruction finds the
- *	element and adds to it, or interrupts are disabled meanwhile, as in this_cpu_inc().
+ *	element and adds to it. To disable interrupts meanwhile, as the generic this_cpu_inc() does,
+ *	is enough only where no NMI returns, as on MIPS: traced functions that an NMI calls add to
+ *	the same element.
  * @regs: one of the tracers has FTRACE_OPS_FL_SAVE_REGS, so that callbacks get a full pt_regs
- * @hash: link in the table of combinations; not linked if a tracer of @graph_set has gone, or a
- *	tracer was unregistered while calls were counted
+ * @hash: link in the table of combinations; not linked if a tracer of @graph_set has gone, or
+ *	one of the tracers was unregistered while calls were counted
  * @node: link in the list of all combinations
  * @entries: the entries that lead to it
  * @rcu: for kfree_rcu()
@@ -83,7 +85,8 @@ struct seq_file;
  * @nr: number of tracers
  * @ops: the tracers, in the order of struct ftrace_mux_set: those with an ID first, lowest first
  *
- * After arch_ftrace_mux_init_combo(), only the func members of @calls change.
+ * When arch_ftrace_mux_init_combo() has succeeded, only the func members of @calls change of what
+ * the architecture reads.
  */
 struct ftrace_mux_combo {
 	/* Used by the architecture, as are @nr and @ops */
@@ -164,7 +167,7 @@ void arch_ftrace_mux_free_id(unsigned int id);
 
 /**
  * arch_ftrace_mux_add_entries - add FTRACE_MUX_CHUNK_ENTRIES entries
- * @first: the index of the first: 0 in the first call, then that after the last one
+ * @first: the index of the first of them, which is the number of entries that there are already
  *
  * Context: process context, may sleep; ftrace_lock held, text_mutex not held.
  *

@@ -62,15 +62,15 @@
  *
  * - A thread reaches the second word only by way of the first, as kprobes
  *   refuse the second and the third word.  A thread that is interrupted
- *   before the second word has the upper half in its saved $1, and may
- *   execute the second word as it is by then.
+ *   before the second word has the address of ftrace_caller() in its saved $1,
+ *   and may execute the second word as it is by then.
  *
  * - A thread that is interrupted in the delay slot of the call, by whatever it
  *   is, has the call's address in EPC and restarts there.  The call may be
  *   executed once more, since it does not change $1, the register that it
  *   jumps to.  ("jalr $1, $1" would jump elsewhere.)  If it is a NOP by then,
- *   the thread goes on.  A thread that is interrupted at the third word
- *   without a call before it restarts at the third word.
+ *   the thread goes on.  If the second word was a NOP when the thread executed
+ *   it, a thread that is interrupted at the third word restarts at the third word.
  *
  * The first change, from the NOPs to the call site, is different: a thread that
  * had executed the first NOP and then met the call would jump to wherever $1
@@ -231,8 +231,9 @@ static __always_inline int check_site(unsigned long ip, u32 call)
 }
 
 /*
- * The kernel may have been started at its first instruction, which was a jump
- * to its entry.  No function has been traced yet.
+ * If the kernel may have been started at its first instruction, this instruction is
+ * a jump to the kernel's entry.  Replace it by what ftrace_caller() starts with.  No
+ * function has been traced yet.
  */
 int __init ftrace_dyn_arch_init(void)
 {

@@ -108,8 +108,9 @@
  * The lower half of the address must be zero, since the call site loads the
  * upper half only.  The linker script puts ftrace_caller at the start of the
  * kernel's text if possible, or else behind SOFTIRQENTRY_TEXT.  Some machines may
- * be started at the start of the text; there, the first word is a jump to the
- * kernel's entry until ftrace_dyn_arch_init() replaces it.
+ * be started at the start of the text.  In a kernel for these, the first word is a
+ * jump to kernel_entry(), which sets sp itself, until ftrace_dyn_arch_init() replaces
+ * the jump.
  *
  * When this is interrupted, the unwinder takes it for an ordinary function: the
  * stack pointer is adjusted and ra is saved early, and no other symbol lies

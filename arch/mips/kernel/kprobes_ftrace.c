@@ -60,8 +60,9 @@ static nokprobe_inline void run_probe(unsigned long ip, struct pt_regs *regs)
  * This needs no ftrace_test_recursion_trylock(): while handlers run, current_kprobe
  * is set, and a probe that they hit is counted as missed, as at a breakpoint.  With
  * the lock, it would be missed without being counted, and function tracers would
- * not see what handlers call.  Outside of the handlers, nothing is called here that
- * can be probed, except with CONFIG_PROVE_RCU_LIST.
+ * not see what handlers call.  Before current_kprobe is set, nothing is called here
+ * that can be probed, except with CONFIG_PROVE_RCU_LIST.  After it is cleared, the
+ * scheduler may be called, when preemption is enabled.
  */
 void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *ops, struct ftrace_regs *fregs)

@@ -369,8 +369,9 @@ int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name
 
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
 /*
- * Where the call of a traced function is, from the ip of its record: there, unless <asm/ftrace.h>
- * defines this (CONFIG_KTRACE); 0 if there is no such call.
+ * The address of the call instruction of a traced function, from the ip of its record; 0 if there
+ * is none. It is the ip itself, unless <asm/ftrace.h> defines another ftrace_call_address(), with
+ * CONFIG_KTRACE.
  */
 #ifndef ftrace_call_address
 #define ftrace_call_address(ip)	(ip)

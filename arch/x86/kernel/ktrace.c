@@ -79,7 +79,7 @@ static unsigned long *sealed_endbrs(unsigned int *nr)
 
 	sealed = kvmalloc_array(__ibt_endbr_seal_end - __ibt_endbr_seal, sizeof(*sealed),
 				GFP_KERNEL);
-	/* Then no ENDBR counts as sealed: more functions get a slot */
+	/* Then no ENDBR counts as sealed: more slots are reserved, fewer functions can be traced */
 	if (!sealed)
 		return NULL;
 

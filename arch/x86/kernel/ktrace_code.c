@@ -180,7 +180,7 @@ static int fill_slot(const struct ktrace_loc *loc, unsigned long at, struct ktra
 /*
  * Give a slot, whose call calls @callee, to a function. Returns the slot, or NULL if no slot is
  * left or the first instruction cannot be displaced. Neither happens for a function that has a
- * record, unless ftrace_kill() was called.
+ * record, unless ftrace is dead: ktrace_drop_code() loses the slots that were taken.
  */
 static struct ktrace_slot *add_slot(const struct ktrace_loc *loc, unsigned long callee)
 {

@@ -244,7 +244,7 @@ static void make_jump_to_slot(struct ktrace_loc *loc)
 }
 
 /**
- * ktrace_make_jump - have a function patched by a jump, to the one in its padding or to its slot
+ * ktrace_make_jump - set @loc to patch a function by a jump, into its padding or to its slot
  * @loc: the function, which has a slot; @loc->entry and @loc->call are set
  */
 void ktrace_make_jump(struct ktrace_loc *loc)

@@ -20,7 +20,7 @@
 
 #include "ktrace_slot.h"
 
-/* The padding of a function, with a call for one whose ENDBR is free */
+/* The padding of a function whose ENDBR is free: it has the call */
 struct ktrace_pad {
 	s32	distance;		/* from the end of the call to the function */
 	u8	call;

@@ -37,7 +37,7 @@
 
 /* The kernel's text can be patched */
 static bool ktrace_started __ro_after_init;
-/* A tracer was registered before ktrace_started: allocate slots then */
+/* A tracer was registered before ktrace_started: arch_ktrace_start() allocates the slots */
 static bool ktrace_wanted;
 
 /**

@@ -10,10 +10,10 @@
 /* The largest min of ktrace_relocate(): a jump with 32 bits */
 #define KTRACE_RELOC_MIN_MAX	5
 
-/* Bytes that it reads for @min: an instruction may begin at the last of these */
+/* Bytes that it reads for @min: the last instruction may begin at the last of the @min bytes */
 #define KTRACE_RELOC_CODE(min)	((min) - 1 + MAX_INSN_SIZE)
 
-/* It makes a conditional jump with 32 bits of each one */
+/* Size of a conditional jump that it has moved: each one gets a displacement of 32 bits */
 #define KTRACE_JCC32_SIZE	6
 
 /*

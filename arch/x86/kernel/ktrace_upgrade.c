@@ -140,7 +140,7 @@ void __ktrace_no_upgrade(const struct ktrace_loc *loc)
 }
 
 /**
- * ktrace_forget_upgrades - do not change functions any more, whose memory is freed
+ * ktrace_forget_upgrades - make no more jumps in functions whose memory is freed
  * @start: address of the first
  * @end: behind the last
  *

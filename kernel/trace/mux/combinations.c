@@ -70,9 +70,10 @@ static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int 
  * @combo: the combination
  * @set: the set
  *
- * Graph tracers are compared by their indexes. So @combo must be in the table, or be the
- * combination of an entry that an update is about to change. If graph tracers have changed, the
- * update checks all records, and does not compare the combinations of entries.
+ * Graph tracers are compared by their indexes. So @combo must be in the table. If graph tracers
+ * have not changed since the last update, @combo may also be the combination of an entry that
+ * functions have. An update after such a change checks all records, and does not compare the
+ * combinations of entries.
  *
  * Context: ftrace_lock held.
  *
@@ -95,8 +96,9 @@ static u32 set_hash(const struct ftrace_mux_set *set)
  * ftrace_mux_combo_find - the combination of a set of tracers, if there is one
  * @set: the tracers
  *
- * Combinations of an earlier generation are not found: they were made for another mode, and may
- * count although the mode does not count any more, or not count although it does, see count.c.
+ * Combinations of an earlier generation are not found: they were made before the mode of
+ * function_tracers_stat (enum ftrace_mux_mode) changed, and may count calls, or measure their time,
+ * although the mode does not do that any more, or the other way round. See count.c.
  *
  * Context: ftrace_lock held.
  *
@@ -320,8 +322,8 @@ static void set_calls(struct ftrace_ops *ops, bool silent)
  *
  * Context: process context, may sleep; ftrace_lock held.
  *
- * Return: true if that is all. False if ftrace has to update the trampoline that is for @ops alone,
- * or to make one, since the multiplexer is off.
+ * Return: true if that is all. False if @ops has a trampoline of its own, which ftrace has to
+ * update, or if the multiplexer is off, and ftrace may have to make one.
  */
 bool ftrace_mux_update_func(struct ftrace_ops *ops)
 {

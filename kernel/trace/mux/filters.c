@@ -38,7 +38,7 @@ static struct ftrace_mux_profiler profiler_filter = {
 
 /**
  * ftrace_mux_share_filter - let the profiler start with the function tracer's filter
- * @ops: the profiler's, before it is registered, but after ftrace_mux_init_tracer()
+ * @ops: the ops of the profiler, before it is registered, but after ftrace_mux_init_tracer()
  *
  * It keeps the filter of the function tracer until it is given another.
  *
@@ -141,7 +141,7 @@ static int copy_mods(struct ftrace_mux_profiler *profiler, struct trace_array *t
 {
 	int ret;
 
-	/* A file that was opened before join_filter() may have left some */
+	/* A file that was opened before join_filter(), or a split that failed may have left some */
 	ftrace_free_mods(&profiler->mod_trace);
 	ftrace_free_mods(&profiler->mod_notrace);
 
@@ -235,8 +235,8 @@ static void rejoin_if_alone(struct ftrace_ops *ops, struct trace_array *tr)
 }
 
 /*
- * Whether @ops has the filter of the function tracer, and is not the only tracer: a write to its
- * filter has to split the filter first.
+ * Whether @ops is the profiler, has the filter of the function tracer, and is not the only tracer
+ * that the files show: a write to its filter has to split the filter first.
  */
 static bool must_split(struct ftrace_ops *ops, struct trace_array *tr)
 {

@@ -32,7 +32,7 @@
 
 static_assert(BITS_PER_BYTE * sizeof_field(struct ftrace_mux_rec, filter_ids) >= FTRACE_MUX_IDS);
 #ifdef CONFIG_64BIT
-/* struct ftrace_mux_rec is the upper half of the flags, and stays if a flag is cleared */
+/* The upper half of the flags is struct ftrace_mux_rec: "flags &= ~FTRACE_FL_x" must keep it */
 static_assert((~FTRACE_FL_ENABLED & FTRACE_FL_MUX) == FTRACE_FL_MUX);
 static_assert((~FTRACE_FL_TRAMP & FTRACE_FL_MUX) == FTRACE_FL_MUX);
 static_assert(offsetof(struct dyn_ftrace, mux) == offsetof(struct dyn_ftrace, flags) +

@@ -183,7 +183,10 @@ static void show_combination(struct seq_file *m, struct ftrace_mux_combo *combo,
 	seq_putc(m, '\n');
 }
 
-/* The combinations of several tracers that functions have */
+/*
+ * The combinations of several tracers that functions have. While several graph tracers are
+ * registered, also those of a single graph tracer.
+ */
 static void show_combinations(struct seq_file *m)
 {
 	struct ftrace_mux_combo *combo;

@@ -62,7 +62,11 @@ static bool is_limited(const struct ftrace_ops *ops, struct trace_array *tr)
 static u64 share_since_check(struct ftrace_ops *ops, s64 elapsed)
 {
 	u64 used = ftrace_mux_stat_cycles(ops);
-	/* If counting has started again since the last check, @used may be less than it was then */
+	/*
+	 * @used may be less than at the last check. If calls have become shorter, used_cycles()
+	 * estimates less for those that were not measured. When kernel.ftrace_mux becomes 0, the
+	 * cycles at returns are dropped.
+	 */
 	u64 before = min(ops->mux.checked_cycles, used);
 
 	ops->mux.checked_cycles = used;

@@ -62,7 +62,7 @@ void ftrace_mux_combo_silence(struct ftrace_ops *ops);
  * tracers.c: the registered tracers.
  *
  * A tracer: ftrace_mux_register(); ftrace_mux_unlink() when it is unregistered, and
- * ftrace_mux_release() when its call sites are patched.
+ * ftrace_mux_release() after its call sites have been patched.
  * A graph tracer: ftrace_mux_link(); ftrace_mux_unlink(), which releases it.
  * The manager, the ops that all graph tracers share: ftrace_mux_register(); ftrace_mux_release().
  */
@@ -109,8 +109,8 @@ static inline enum ftrace_mux_rec_change ftrace_mux_rec_test(struct dyn_ftrace *
 }
 
 /*
- * The owner of @ops calls ftrace_mux_wait() before it frees @ops, or what the callback uses. So
- * unregister_ftrace_function() need not wait: when it returns, tasks may still call @ops.
+ * The owner of @ops calls ftrace_mux_wait_to_free() before it frees @ops or what the callback uses.
+ * So unregister_ftrace_function() need not wait: when it returns, tasks may still call @ops.
  */
 static inline void ftrace_mux_set_owner_waits(struct ftrace_ops *ops)
 {

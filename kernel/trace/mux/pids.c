@@ -16,7 +16,10 @@
 #include "../trace.h"
 #include "mux.h"
 
-/* ftrace_ignore_pid is a PID, or one of FTRACE_PID_*. 0 would be the idle tasks. */
+/*
+ * ftrace_ignore_pid is the only PID that is traced on this CPU now, or one of FTRACE_PID_*. If it
+ * was 0, only the idle tasks would be profiled.
+ */
 static DEFINE_PER_CPU(struct trace_array_cpu, profiler_cpu) = {
 	.ftrace_ignore_pid = FTRACE_PID_TRACE,
 };

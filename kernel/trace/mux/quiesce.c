@@ -16,9 +16,9 @@
  * belongs to the tracer. Otherwise a sweep does it, some seconds after an update.
  * So to unregister a tracer takes no grace period if its ftrace_ops is never freed, or
  * if its owner has called ftrace_mux_set_owner_waits() and it has no trampoline of its
- * own. Such an owner calls ftrace_mux_wait() before it frees the ftrace_ops.
- * ftrace_mux_wait() waits for a sweep if one waits for its grace period, or if a tracer
- * was unregistered without a grace period since the last sweep started.
+ * own. Such an owner calls ftrace_mux_wait_to_free() before it frees the ftrace_ops.
+ * This calls ftrace_mux_wait(), which waits for a sweep if one waits for its grace period, or
+ * if a tracer was unregistered without a grace period since the last sweep started.
  *
  * Protected by ftrace_lock.
  */
@@ -179,7 +179,7 @@ static void free_combos_of(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_release - free what belongs to a tracer that has been unregistered, now or later
+ * ftrace_mux_release - free, now or later, what belongs to a tracer that has been unregistered
  * @ops: the tracer, on no call site any more; or a graph tracer, which has no ID
  * @quiescent: whether a grace period of both flavors of Tasks RCU has passed
  *	since it left the last call site. It may be false if @ops is never freed (it has no

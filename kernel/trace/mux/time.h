@@ -15,7 +15,11 @@ struct ftrace_mux_combo;
 
 #include <asm/ftrace_mux.h>
 
-/* The clock that measures calls. All CPUs agree on it. It has 64 bits; its unit is unspecified. */
+/*
+ * The clock that measures calls. It has 64 bits; its unit is unspecified. A call is measured on one
+ * CPU. But the time since counting began, or since the last check of limits, is right only if all
+ * CPUs agree on the clock: on x86, if the TSC is synchronized.
+ */
 static __always_inline u64 ftrace_mux_clock(void)
 {
 #ifdef ARCH_FTRACE_MUX_CLOCK

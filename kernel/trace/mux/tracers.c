@@ -2,9 +2,10 @@
 /*
  * Function tracer multiplexer: the registered tracers, and what users see of them.
  *
- * A tracer is a struct ftrace_ops, or a graph tracer: all of these share one, the manager. Each
- * tracer has a name in its trace instance. One tracer of each instance is the default, whose
- * filter set_ftrace_filter shows and changes.
+ * A tracer is a struct ftrace_ops that is registered with ftrace, or a graph tracer. All graph
+ * tracers are called through one registered struct ftrace_ops, the manager. Each tracer has a name
+ * in its trace instance. One tracer of each instance can be the default, whose filter
+ * set_ftrace_filter shows and changes.
  *
  * Protected by ftrace_lock.
  */
@@ -316,7 +317,10 @@ static struct ftrace_ops *next_default(struct ftrace_ops *ops)
 	return next;
 }
 
-/* @ops is not registered any more. If it was the default, @next becomes the default. */
+/*
+ * @ops is not registered any more. If it was the default, and no other tracer has become the
+ * default meanwhile, @next becomes the default.
+ */
 static void hand_over_default(struct ftrace_ops *ops, struct ftrace_ops *next)
 {
 	if (ops->mux.is_default && next && !ftrace_mux_get_default(ops->mux.tr))
@@ -377,7 +381,7 @@ void ftrace_mux_unlink(struct ftrace_ops *ops)
 	if (!ops->mux.seq)
 		return;
 
-	/* Nobody waits for the callbacks of a graph tracer: the next sweep does */
+	/* Unregistering does not wait for the callbacks of a graph tracer: the next sweep does */
 	if (ops->flags & FTRACE_OPS_FL_SUBOP)
 		ftrace_mux_release(ops, false);
 
@@ -452,9 +456,9 @@ struct ftrace_ops *ftrace_mux_find_by_seq(u64 seq)
  * @buf: where to put it
  * @size: room in @buf, KSYM_SYMBOL_LEN is always enough
  *
- * A tracer that brings no name has that of its callback. Where that leaves
- * several with the same name in a trace instance, a number is added to those
- * that came later.
+ * A tracer that brings no name has that of its callback; a graph tracer is called "graph" then.
+ * If several tracers of a trace instance have the same name, a number is added to those that came
+ * later.
  *
  * Context: process context; ftrace_lock held.
  *

@@ -267,7 +267,7 @@ void ftrace_mux_rec_leave(struct dyn_ftrace *rec)
 
 /**
  * ftrace_mux_rec_switch - give a function its new entry, or none, before its call site is patched
- * @rec: record of the function, for which ftrace_mux_rec_test() says so
+ * @rec: record of the function, for which ftrace_mux_rec_test() returns FTRACE_MUX_OTHER_ENTRY
  *
  * Context: ftrace_lock held.
  */
@@ -530,7 +530,10 @@ static bool move_entry(struct mux_update *u, struct ftrace_mux_entry *entry)
 	return true;
 }
 
-/* Have entries ready for all functions that are looked up one by one */
+/*
+ * Have entries ready for all functions that are looked up one by one. This does not test whether a
+ * record changes: an entry for a record that does not change is not needed.
+ */
 static void prepare_recs(struct mux_update *u)
 {
 	struct ftrace_rec_iter *iter;

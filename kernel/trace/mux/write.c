@@ -13,8 +13,8 @@
  * Blanks split what is written into words, as in trace_get_user(). A program may split it
  * into several writes anywhere, so the writer remembers where in a line it is. Each filter
  * that the file is about has an iterator with a copy of it. When the file is closed, all
- * copies become the filters, or none if a name was wrong. Without memory for one of them, that
- * filter stays as it is.
+ * copies become the filters, or none if a name was wrong, or there was no memory for the copy of a
+ * filter that a line names. If making a copy the filter fails, that filter stays as it is.
  *
  * Protected by parser_lock of ftrace, until the file is released.
  */
@@ -77,7 +77,7 @@ struct ftrace_mux_writer *ftrace_mux_new_writer(bool empty)
 	return writer;
 }
 
-/* It is not known which filter the line is for: give up */
+/* The line does not name a tracer whose filter the user may change: no filter is changed */
 static int bad_name(struct ftrace_iterator *iter, const char *name,
 		    enum ftrace_mux_error error)
 {
@@ -95,8 +95,8 @@ static int bad_name(struct ftrace_iterator *iter, const char *name,
 }
 
 /*
- * The iterator of @file for the filter that @key has; it is made for the first line about this
- * filter. NULL without memory.
+ * The iterator for the filter that @key has: @file itself, which is the iterator of the file, or
+ * one of writer->named, which is made for the first line about the filter. NULL without memory.
  */
 static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file,
 					      struct ftrace_iterator *key)
@@ -343,9 +343,10 @@ static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t 
 }
 
 /*
- * A write that ends no word does not come to write_pattern(), which looks whether the tracer is
- * still registered. So look here, unless the line may become one that names a tracer, or a line has
- * named one. Returns true if the default tracer has been unregistered.
+ * A write of blanks only does not come to write_pattern(), which looks whether the tracer is still
+ * registered. So look here, unless a word has begun, which may become the name of a tracer, or a
+ * line has named a tracer. Returns true if the tracer that was the default when the file was opened
+ * has been unregistered, and its filter cannot be changed.
  */
 static bool lost_tracer(struct ftrace_iterator *iter)
 {
@@ -365,7 +366,8 @@ static bool lost_tracer(struct ftrace_iterator *iter)
  * Context: process context, may sleep; parser_lock of ftrace held.
  *
  * Return: the number of characters that were taken; -ENODEV if the tracer has
- * been unregistered since the file was opened; another error code.
+ * been unregistered since the file was opened, unless its filter is that of the function
+ * tracer; another error code.
  */
 ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *ubuf,
 			       size_t cnt, loff_t *ppos)
@@ -421,6 +423,8 @@ static void finish_line(struct ftrace_iterator *iter)
 /**
  * ftrace_mux_regex_commit - make what was written to a file the filters
  * @iter: the iterator of the file, which is about to be released
+ *
+ * Also frees the writer and the buffer of the parser. The caller frees @iter and its hash.
  *
  * Context: process context, may sleep.
  */

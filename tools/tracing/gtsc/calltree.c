@@ -24,8 +24,9 @@
  */
 #define MAX_APART	(64 * 1024)
 /*
- * gtsc top calls calls_reset() once a second. After so many seconds without a call of a function, a
- * task is forgotten: it has ended, or is counted as a new one.
+ * gtsc top, without --keep, calls calls_reset() once a second. calls_reset() forgets tasks without
+ * pending calls. A task that has some is forgotten after so many seconds without a new record: it
+ * has ended, or its next record makes a new task.
  */
 #define MAX_IDLE	60
 

@@ -56,7 +56,7 @@ void task_name(int32_t pid, const char *comm, char *name);
 
 /* Frames */
 
-/* In nanoseconds; sums stay at UINT64_MAX */
+/* In nanoseconds, but for @calls. Sums that would overflow stay at UINT64_MAX. */
 struct times {
 	uint64_t	calls;
 	uint64_t	total;		/* from the entries to the returns */

@@ -91,7 +91,8 @@ static void tell_drift(void)
  * wall_time - the time of a record on the wall clock
  * @time: the time in the record
  *
- * The first call says it if the time may be wrong.
+ * The first call for a time after the beginning of the recording also tells the user if times may
+ * be wrong.
  *
  * Return: nanoseconds since 1970.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * gtsc: programs that it runs, and the task that is traced: the command that gtsc runs, or a
- * process that is there.
+ * process that runs already.
  */
 #ifndef GTSC_COMMAND_H
 #define GTSC_COMMAND_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gtsc: writes a recorded trace: to a directory, or to the standard output in one piece. The
- * records of a packet are those that were read, in one piece and unchanged: their header
- * is the event header. What was lost ends a packet; the count of the next one has it.
+ * records of a packet are those that were read, in one piece: their header is the event header.
+ * Only the type of some of them is changed, to CTF_EVENT_BYTES. A GTSC_TYPE_LOST record is not
+ * written: it ends a packet, and the number that it tells is in the count of the next packet.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +30,7 @@ struct ctf {
 /* Records that go into one packet */
 struct run {
 	uint8_t		*start, *end;
-	size_t		content;	/* bytes; less than up to the end by the padding */
+	size_t		content;	/* bytes, without the padding of the last record */
 	uint64_t	nr;
 	/* Times. @last may not be the greatest: the clock can go back when the machine resumes. */
 	uint64_t	least, greatest, last;
@@ -167,7 +168,7 @@ static uint8_t *find_run(const struct channel *ch, uint8_t *p, size_t len, struc
 	return p;
 }
 
-/* Of a LOST record; of another type that is not known there is nothing to keep */
+/* Counts what a GTSC_TYPE_LOST record tells. A record of an unknown type is dropped. */
 static void take_lost(struct ctf_stream *s, const struct gtsc_record_header *h)
 {
 	uint64_t nr;

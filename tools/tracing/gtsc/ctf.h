@@ -2,7 +2,7 @@
 /*
  * gtsc: a recorded trace, which is one in the Common Trace Format: metadata, and a file
  * of packets, the stream file, for each buffer file. A packet has whole records, as the kernel has
- * given them.
+ * given them but for the type: see CTF_EVENT_BYTES.
  */
 #ifndef GTSC_CTF_H
 #define GTSC_CTF_H
@@ -55,14 +55,14 @@ struct ctf_stream {
 	struct ctf		*ctf;
 	const struct channel	*ch;
 	int			fd;
-	struct ctf_packet	packet;		/* the last one, or the first to be */
+	struct ctf_packet	packet;		/* the one written last; before that, the first */
 	size_t			last_size;	/* bytes of the last packet */
 	uint64_t		last_nr;	/* records in it */
 	uint64_t		last_time;	/* of the record that was written last */
-	uint64_t		discarded;
+	uint64_t		discarded;	/* all lost records: the count of the next packet */
 	atomic_ullong		records;	/* that were written */
 	uint64_t		unwritten;	/* records that could not be written */
-	/* Of LOST records: all, and of a time after @start */
+	/* Lost records that GTSC_TYPE_LOST records tell of: all, and from the time @start on */
 	uint64_t		lost, lost_since;
 	uint64_t		start;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * gtsc: merges the records of all channels and CPUs by their time, of a recorded trace, of one
- * that comes by a pipe, or of the kernel, and hands them on. It holds a buffer for each source, not
- * the records.
+ * that comes by a pipe, or of the kernel, and hands them on. A source holds one
+ * buffer, a mapped file, or the packets of one batch from a pipe, never all records of a pipe or of
+ * the kernel.
  */
 #define _GNU_SOURCE
 #include <byteswap.h>
@@ -37,11 +38,6 @@ static struct source *new_source(void)
 	sources[nr_sources] = must(calloc(1, sizeof(struct source)));
 
 	return sources[nr_sources++];
-}
-
-static uint64_t file_key(unsigned int index, unsigned int number)
-{
-	return (uint64_t)index << 32 | number;
 }
 
 /* The heap: the source with the oldest record is the first one */
@@ -402,24 +398,14 @@ void forget_trace(void)
 
 /* The kernel */
 
-struct place {
-	struct channel	*ch;
-	unsigned int	index;
-};
-
-static int add_source(unsigned int number, void *data)
+static int add_source(struct channel *ch, unsigned int index, unsigned int number)
 {
-	const struct place *place = data;
-	uint64_t key = file_key(place->index, number);
-	int ret;
+	int ret = open_buffer_file(new_source(), ch, number);
 
-	if (map_find(&by_file, key) != MAP_FREE)
-		return 0;
-	ret = open_buffer_file(new_source(), place->ch, number);
 	if (ret)
 		free(sources[--nr_sources]);
 	else
-		map_add(&by_file, key, nr_sources - 1);
+		map_add(&by_file, file_key(index, number), nr_sources - 1);
 
 	return ret;
 }
@@ -431,19 +417,6 @@ static void use_current_clock(void)
 
 	begin_wall_clock(&clock);
 	use_wall_clock(&clock);
-}
-
-static int add_sources(struct channel *channels, unsigned int nr)
-{
-	int ret = 0;
-
-	for (unsigned int i = 0; i < nr && !ret; i++) {
-		struct place place = { &channels[i], i };
-
-		ret = for_buffer_files(&channels[i], add_source, &place);
-	}
-
-	return ret;
 }
 
 /* What was written up to now: reading may itself be traced, and never come to an end */
@@ -496,7 +469,7 @@ static int follow(struct channel *channels, unsigned int nr, double seconds,
 		/* A CPU may have come, and the wall clock have been set */
 		if (now - looked > SECOND) {
 			if (!ret)
-				ret = add_sources(channels, nr);
+				ret = open_new_files(channels, nr, &by_file, add_source);
 			use_current_clock();
 			looked = now;
 		}
@@ -508,7 +481,7 @@ static int follow(struct channel *channels, unsigned int nr, double seconds,
 	}
 	/* A CPU may have come since the last look */
 	if (!ret)
-		ret = add_sources(channels, nr);
+		ret = open_new_files(channels, nr, &by_file, add_source);
 	merge_now(sink, &taken);
 
 	return ret;
@@ -537,7 +510,7 @@ static int close_sources(int ret)
 int read_channels(struct channel *channels, unsigned int nr, const struct sink *sink)
 {
 	unsigned long long taken;
-	int ret = add_sources(channels, nr);
+	int ret = open_new_files(channels, nr, &by_file, add_source);
 
 	use_current_clock();
 	if (!ret)
@@ -560,7 +533,7 @@ int follow_channels(struct channel *channels, unsigned int nr, double seconds,
 		    bool (*ended)(void), const struct sink *sink)
 {
 	unsigned long long taken;
-	int ret = add_sources(channels, nr);
+	int ret = open_new_files(channels, nr, &by_file, add_source);
 
 	use_current_clock();
 	catch_signals();

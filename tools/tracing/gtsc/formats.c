@@ -70,7 +70,7 @@ static void print_where(const struct item *item, FILE *out)
 		fprintf(out, " %3d %s: ", item->cpu, item->ch->name);
 }
 
-GTSC_FORMAT(hex, "bytes in hexadecimal, and those that are text")
+GTSC_FORMAT(hex, "bytes in hexadecimal, and again as ASCII")
 {
 	const uint8_t *p = item->data;
 

@@ -4,9 +4,9 @@
  * path of callers. The depth of a callee is more than that of its caller, so no tree has
  * more than MAX_DEPTH levels below a frame of NO_FUNCTION.
  *
- * When two frames are merged, callees move from the smaller table to the larger one. So the table
- * that a frame is in has at least twice as many entries after each move, and a frame moves log2(n)
- * times at most.
+ * When two frames are merged, callees move from the smaller table to the larger one; callees that
+ * both have are merged in their turn, and one of them is freed. So n frames move O(n log n) times,
+ * all together.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -156,13 +156,17 @@ uint64_t wall_time(uint64_t time);
 
 struct input {
 	int		fd;
-	uint8_t		*buf;	/* NULL before the first read */
+	uint8_t		*buf;	/* NULL: none; the next read allocates it. See threads.c, too. */
 	size_t		room, have;
 	size_t		used;	/* of what it has; set by the caller */
 };
 
-int for_buffer_files(const struct channel *ch,
-		     int (*open_one)(unsigned int number, void *data), void *data);
+struct map;
+typedef int open_file_func(struct channel *ch, unsigned int index, unsigned int number);
+
+uint64_t file_key(unsigned int index, unsigned int number);
+int open_new_files(struct channel *channels, unsigned int nr, const struct map *opened,
+		   open_file_func *open_file);
 int open_regular(int dir, const char *name);
 int input_open(struct input *in, const struct channel *ch, unsigned int number);
 ssize_t input_read(struct input *in);
@@ -242,7 +246,7 @@ struct format {
 void add_format(struct format *format);
 const struct format *find_format(const char *name);
 void list_formats(FILE *out);
-extern const struct format *print_format;	/* NULL: what suits the channel */
+extern const struct format *print_format;	/* NULL: the format fields */
 extern bool print_wall_clock;
 extern const struct sink print_sink;
 

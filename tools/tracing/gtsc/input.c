@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "gtsc.h"
+#include "map.h"
 
 /* Room for many small records at a time; a large one gets more */
 #define READ_SIZE	(256 * 1024)
@@ -44,17 +45,15 @@ int open_regular(int dir, const char *name)
 	return ret;
 }
 
-/**
- * for_buffer_files - call a function for each buffer file of a channel
- * @ch: the channel
- * @open_one: is called with the number of the file
- * @data: is handed to it
- *
- * Return: 0, also if the channel has gone; a negative errno after a message; or what
- * @open_one has returned if that is not 0: then it ends.
- */
-int for_buffer_files(const struct channel *ch,
-		     int (*open_one)(unsigned int number, void *data), void *data)
+/* The key of a buffer file: the index of its channel, and the number in its name */
+uint64_t file_key(unsigned int index, unsigned int number)
+{
+	return (uint64_t)index << 32 | number;
+}
+
+/* Returns 0, also if the channel has gone, or a negative errno after a message */
+static int open_new_files_of(struct channel *ch, unsigned int index, const struct map *opened,
+			     open_file_func *open_file)
 {
 	struct dirent *entry;
 	unsigned int number;
@@ -67,10 +66,32 @@ int for_buffer_files(const struct channel *ch,
 		/* The channel may have gone with its module: it has no files to open then */
 		return errno == ENOENT ? 0 : complain_of_channel(ch->name, -errno);
 	while (!ret && (entry = readdir(d))) {
-		if (sscanf(entry->d_name, "buffer%u%c", &number, &end) == 1)
-			ret = open_one(number, data);
+		if (sscanf(entry->d_name, "buffer%u%c", &number, &end) != 1)
+			continue;
+		if (map_find(opened, file_key(index, number)) == MAP_FREE)
+			ret = open_file(ch, index, number);
 	}
 	closedir(d);
+
+	return ret;
+}
+
+/**
+ * open_new_files - open the buffer files that are not open yet: a CPU may have come
+ * @channels: the channels
+ * @nr: their number
+ * @opened: has the files that are open, by file_key()
+ * @open_file: opens a file, and adds it to @opened. Returns 0, or a negative errno after a message.
+ *
+ * Return: 0, also if a channel has gone, or a negative errno after a message.
+ */
+int open_new_files(struct channel *channels, unsigned int nr, const struct map *opened,
+		   open_file_func *open_file)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < nr && !ret; i++)
+		ret = open_new_files_of(&channels[i], i, opened, open_file);
 
 	return ret;
 }

@@ -66,7 +66,7 @@ static char *get_range(char *s, uint64_t *first, uint64_t *last)
 	return s;
 }
 
-/* Where the string at @s ends: at its last quote, or NULL */
+/* The quote that ends the string which begins with the quote at @s; NULL if there is none */
 static char *find_quote(char *s)
 {
 	for (s++; *s && *s != '"'; s++) {

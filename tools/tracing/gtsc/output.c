@@ -310,7 +310,7 @@ int output_restage(struct output *o)
 }
 
 /**
- * output_replace - put the files that were made into the place of those of their names
+ * output_replace - move the new files into the directory, over those of the same names
  * @o: the directory
  *
  * A reader sees the old or the new content of a file, not a part of it.

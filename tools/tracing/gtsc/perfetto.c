@@ -37,7 +37,7 @@ static void put_json(const char *s, FILE *out)
 	fputc('"', out);
 }
 
-/* The function at an address, or that has it */
+/* The name of the function that begins at @address or contains it; else the address */
 static void put_function(uint64_t address, FILE *out)
 {
 	const struct symbol *symbol = find_symbol(address);

@@ -43,11 +43,6 @@ static int open_reader(struct reader *r)
 	return ret;
 }
 
-static uint64_t file_key(unsigned int index, unsigned int number)
-{
-	return (uint64_t)index << 32 | number;
-}
-
 /* Returns 0, or a negative errno after a message */
 static int add_reader(struct channel *ch, unsigned int index, unsigned int number)
 {
@@ -69,38 +64,6 @@ static int add_reader(struct channel *ch, unsigned int index, unsigned int numbe
 	of_channel[index] = r;
 
 	return 0;
-}
-
-struct place {
-	struct channel	*ch;
-	unsigned int	index;
-};
-
-static int add_new_reader(unsigned int number, void *data)
-{
-	struct place *place = data;
-
-	if (map_find(&by_file, file_key(place->index, number)) != MAP_FREE)
-		return 0;
-
-	return add_reader(place->ch, place->index, number);
-}
-
-/*
- * Adds readers of the buffer files that have none: a CPU may have come since the last time.
- * Returns 0, or a negative errno after a message.
- */
-static int start_readers(struct channel *channels, unsigned int nr)
-{
-	int ret = 0;
-
-	for (unsigned int i = 0; i < nr && !ret; i++) {
-		struct place place = { &channels[i], i };
-
-		ret = for_buffer_files(&channels[i], add_new_reader, &place);
-	}
-
-	return ret;
 }
 
 struct totals {
@@ -156,11 +119,11 @@ static void sum_channels(const struct channel *channels, unsigned int nr, struct
 }
 
 /*
- * How many more records the counters of a channel say were lost than its GTSC_TYPE_LOST records do:
- * nobody knows where. The kernel writes a GTSC_TYPE_LOST only in front of a later record, so
- * records that are lost at the end have none. Those that were lost before the recording count only
- * if nobody has read the channel before it: otherwise a GTSC_TYPE_LOST may have told the earlier
- * reader.
+ * The number of lost records of which no GTSC_TYPE_LOST record tells, so that their place is not
+ * known: the counters of the channel, less what its GTSC_TYPE_LOST records say. The kernel writes a
+ * GTSC_TYPE_LOST only in front of a later record, so records that are lost at the end have none.
+ * Those that were lost before the recording count only if nobody has read the channel before it:
+ * otherwise a GTSC_TYPE_LOST may have told the earlier reader.
  */
 static unsigned long long lost_elsewhere(const struct channel *ch, unsigned int index)
 {
@@ -248,7 +211,7 @@ static int wait_and_show(struct channel *channels, unsigned int nr,
 		if (now - last < SECOND)
 			continue;
 		if (!ret)
-			ret = start_readers(channels, nr);
+			ret = open_new_files(channels, nr, &by_file, add_reader);
 		update_stats(channels, nr);
 		sum_readers(&t);
 		sum_channels(channels, nr, &t);
@@ -360,7 +323,7 @@ static int begin(struct channel *channels, unsigned int nr, const struct record_
 
 	of_channel = must(calloc(nr, sizeof(*of_channel)));
 	threads = threads_new();
-	ret = start_readers(channels, nr);
+	ret = open_new_files(channels, nr, &by_file, add_reader);
 	if (!ret && !options->held)
 		ret = start_channels(channels, nr);
 	if (!ret)
@@ -401,7 +364,7 @@ int record(struct channel *channels, unsigned int nr, const struct record_option
 	stop_channels(channels, nr);
 	/* A CPU may have come since wait_and_show() has looked */
 	if (!ret && !options->held)
-		ret = start_readers(channels, nr);
+		ret = open_new_files(channels, nr, &by_file, add_reader);
 	ret = end_readers() ?: ret;
 	update_stats(channels, nr);
 	sum_channels(channels, nr, &all);

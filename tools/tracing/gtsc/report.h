@@ -26,7 +26,7 @@ enum table_sort {
 
 struct table {
 	enum report_by		by;
-	enum table_sort		sort;	/* of calls without durations: SORT_CALLS or SORT_NAME */
+	enum table_sort		sort;	/* calls without durations: SORT_NAME, else as SORT_CALLS */
 	unsigned long		lines;	/* without that of the names of columns; 0: all */
 	unsigned int		width;	/* names are cut; 0: they are not */
 };
@@ -69,7 +69,7 @@ struct perfetto {
 	struct map		by_task;	/* the task's number in @comms */
 	char			(*comms)[COMM_SIZE + 1];	/* as they were written last */
 	uint32_t		nr, room;
-	bool			any;		/* event is written */
+	bool			any;		/* an event has been written */
 };
 
 void perfetto_start(struct perfetto *perfetto, FILE *out);

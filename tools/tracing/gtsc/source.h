@@ -24,18 +24,18 @@ struct source {
 
 	bool			damaged;
 
-	/* Of a packet: the least and the greatest time of its records, and what was lost before */
+	/* Of packets */
 	const struct metadata	*m;		/* of the trace */
-	uint64_t		least, greatest;
-	uint64_t		lost;
-	uint64_t		discarded;
+	uint64_t		least, greatest;	/* times of this packet's records */
+	uint64_t		lost;		/* before this packet; 0 once next_item() gave it */
+	uint64_t		discarded;	/* the count that this packet has */
 	unsigned int		number;		/* of the buffer file */
 
 	/* A stream file */
 	char			*name;
 	const uint8_t		*map;
 	size_t			size, pos;
-	bool			cut, ended;	/* the file breaks off; has its end */
+	bool			cut, ended;	/* the file breaks off; the last packet is empty */
 	unsigned long long	lost_bytes;
 
 	/* Packets from a pipe */

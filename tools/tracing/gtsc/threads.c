@@ -90,7 +90,7 @@ static ssize_t copy(struct thread *t, struct reader *r)
 /* @n: what the last copy() has returned */
 static void end_reader(struct thread *t, struct reader *r, ssize_t n)
 {
-	/* A plain file can end with a part of a record, and so can a defective kernel's */
+	/* A plain file, or a file of a defective kernel, can end with a part of a record */
 	if (!n && r->in.have > r->in.used)
 		n = -EBADMSG;
 	r->error = n < 0 ? n : 0;
@@ -159,7 +159,7 @@ static void read_rest(struct thread *t, struct reader *r, uint64_t end)
 {
 	ssize_t n;
 
-	/* A channel that was running before may never be empty */
+	/* A channel that gtsc has not started may run on and never be empty: @end bounds it */
 	do {
 		n = copy(t, r);
 	} while (n > 0 && (r->ch->started || r->out.last_time <= end));

@@ -17,7 +17,7 @@ struct reader {
 	unsigned int		number;		/* of the buffer file */
 	struct input		in;
 	struct ctf_stream	out;
-	atomic_ullong		bytes;		/* that were read; for all threads */
+	atomic_ullong		bytes;		/* that were read; record.c may read it */
 	bool			ended;
 	int			error;
 };

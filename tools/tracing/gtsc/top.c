@@ -29,7 +29,7 @@ bool top_take(const struct item *item, void *data)
 	return true;
 }
 
-/* The rate since the last table; what was lost is counted as the calls of the table are */
+/* The rate is since the last table; the lost records are too, or with @keep since the start */
 static void put_header(const struct top *top, uint64_t ns)
 {
 	const struct calls *calls = top->calls;
@@ -78,7 +78,7 @@ bool top_pause(void *data)
 	return !ferror(top->out);
 }
 
-/* Shows what came after the last second */
+/* Shows what came after the last table; with @keep, all */
 void top_end(struct top *top)
 {
 	show(top, now_ns());

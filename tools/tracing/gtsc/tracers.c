@@ -153,17 +153,17 @@ static int complain_of_loaded(const struct provider *provider)
 }
 
 /* The provider whose module has to be removed */
-static const struct provider *loaded;
+static const struct provider *to_remove;
 
 /* At every exit, also by must() in any thread */
 static void remove_module(void)
 {
 	const char *module;
 
-	if (!loaded)
+	if (!to_remove)
 		return;
-	module = loaded->module;
-	loaded = NULL;
+	module = to_remove->module;
+	to_remove = NULL;
 	/* If the module cannot be removed, it traces nothing at least */
 	if (channel)
 		set_state(channel, "stopped");
@@ -205,7 +205,7 @@ static int load_module(const struct options *o)
 	 */
 	pid = loaded_by(o->provider);
 	if (pid == getpid() || (!status && pid < 0))
-		loaded = o->provider;
+		to_remove = o->provider;
 	atexit(remove_module);
 	if (interrupted) {
 		complain("interrupted before the functions were traced");
@@ -215,7 +215,7 @@ static int load_module(const struct options *o)
 	if (status)
 		return complain_of_module(o, said);
 
-	return loaded ? 0 : complain_of_loaded(o->provider);
+	return to_remove ? 0 : complain_of_loaded(o->provider);
 }
 
 /* A flight recorder is read at the end: it has the newest calls then */

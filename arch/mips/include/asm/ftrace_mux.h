@@ -11,7 +11,8 @@
 
 /*
  * A call site says whether all registers are saved, by FTRACE_SITE_SAVE_REGS.  So an entry moves
- * only between sets of tracers that all need all registers, or sets that all do not.
+ * only between two combinations that both have a tracer that needs all registers, or that both
+ * have none.
  */
 #define ARCH_FTRACE_MUX_SITE_REGS	true
 
