@@ -378,8 +378,8 @@ static void show_lines(const char *lines, const char *before, FILE *out)
 
 static void explain_trace(FILE *out)
 {
-	fprintf(out, "\nA TRACE is ROOT/NAME or ROOT/NAME/CHANNEL in /sys/kernel/debug, "
-		"or an absolute path.\n");
+	fprintf(out, "\nA TRACE is ROOT/NAME or ROOT/NAME/CHANNEL in /sys/kernel/debug,\n");
+	fprintf(out, "or an absolute path.\n");
 }
 
 static void explain_format(FILE *out)
