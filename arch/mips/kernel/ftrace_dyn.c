@@ -106,8 +106,8 @@
 #endif
 
 /* Offsets of the words of a call site that change */
-#define SITE_CALL	4
-#define SITE_CELL	8
+#define SITE_CALL_OFFSET	4
+#define SITE_CELL_OFFSET	8
 
 #define INSN_NOP		0
 #define INSN_LUI(rt, imm)	((u32)lui_op << 26 | (rt) << 16 | (imm))
@@ -118,8 +118,8 @@
 #define INSN_MOVE(rd, rs) \
 	((u32)spec_op << 26 | (rs) << 21 | (rd) << 11 | or_op)
 
-#define INSN_CALL		INSN_JALR(FTRACE_SITE_RA, 1)
-#define INSN_CELL(operand)	INSN_LI(FTRACE_SITE_CELL, operand)
+#define INSN_CALL		INSN_JALR(FTRACE_SITE_RA_REG, 1)
+#define INSN_CELL(operand)	INSN_LI(FTRACE_SITE_CELL_REG, operand)
 
 /*
  * targets[0] is the list function.  Each of the others is given to one ops, which has
@@ -216,11 +216,11 @@ static __always_inline int check_site(unsigned long ip, u32 call)
 	if (ret)
 		return ret;
 
-	ret = check_insn(ip + SITE_CALL, call);
+	ret = check_insn(ip + SITE_CALL_OFFSET, call);
 	if (ret)
 		return ret;
 
-	ret = read_insn(ip + SITE_CELL, &insn);
+	ret = read_insn(ip + SITE_CELL_OFFSET, &insn);
 	if (ret)
 		return ret;
 
@@ -405,7 +405,7 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 	if (ret)
 		return ret;
 
-	ret = write_insn(ip + SITE_CELL, INSN_CELL(0));
+	ret = write_insn(ip + SITE_CELL_OFFSET, INSN_CELL(0));
 	if (ret)
 		return ret;
 
@@ -470,7 +470,7 @@ early_initcall(flush_module_init);
  */
 bool ftrace_site_calls(unsigned long ip, unsigned long addr)
 {
-	return !check_site(ip, INSN_CALL) && !check_insn(ip + SITE_CELL, cell_insn(addr));
+	return !check_site(ip, INSN_CALL) && !check_insn(ip + SITE_CELL_OFFSET, cell_insn(addr));
 }
 
 static __always_inline int turn_on(unsigned long ip, unsigned long addr)
@@ -481,11 +481,11 @@ static __always_inline int turn_on(unsigned long ip, unsigned long addr)
 	if (ret)
 		return ret;
 
-	ret = write_insn(ip + SITE_CELL, cell_insn(addr));
+	ret = write_insn(ip + SITE_CELL_OFFSET, cell_insn(addr));
 	if (ret)
 		return ret;
 
-	return write_insn(ip + SITE_CALL, INSN_CALL);
+	return write_insn(ip + SITE_CALL_OFFSET, INSN_CALL);
 }
 
 static __always_inline int turn_off(unsigned long ip)
@@ -496,11 +496,11 @@ static __always_inline int turn_off(unsigned long ip)
 	if (ret)
 		return ret;
 
-	ret = write_insn(ip + SITE_CALL, INSN_NOP);
+	ret = write_insn(ip + SITE_CALL_OFFSET, INSN_NOP);
 	if (ret)
 		return ret;
 
-	return write_insn(ip + SITE_CELL, INSN_CELL(0));
+	return write_insn(ip + SITE_CELL_OFFSET, INSN_CELL(0));
 }
 
 static __always_inline int change_cell(unsigned long ip, unsigned long addr)
@@ -511,7 +511,7 @@ static __always_inline int change_cell(unsigned long ip, unsigned long addr)
 	if (ret)
 		return ret;
 
-	return write_insn(ip + SITE_CELL, cell_insn(addr));
+	return write_insn(ip + SITE_CELL_OFFSET, cell_insn(addr));
 }
 
 /**

@@ -14,12 +14,12 @@
 #include <asm/mipsregs.h>
 #include <asm/regdef.h>
 
-#define site_ra		$FTRACE_SITE_RA
-#define site_cell	$FTRACE_SITE_CELL
+#define site_ra		$FTRACE_SITE_RA_REG
+#define cell_operand	$FTRACE_SITE_CELL_REG
 
 /*
- * The li of the call site sign-extends: with FTRACE_SITE_SAVE_REGS, site_cell is the offset of the
- * cell minus FTRACE_SITE_SAVE_REGS.  The second base makes up for it.
+ * The li of the call site sign-extends: with FTRACE_SITE_SAVE_REGS, cell_operand is the offset of
+ * the cell minus FTRACE_SITE_SAVE_REGS.  The second base makes up for it.
  */
 #define FTRACE_CELLS_BASE		ftrace_cells
 #define FTRACE_CELLS_BASE_REGS		ftrace_cells + FTRACE_SITE_SAVE_REGS
@@ -45,7 +45,7 @@
 
 	/*
 	 * The other registers that are saved and restored.  $30 is not among them, since
-	 * it is saved in any case.  Nor are site_ra and site_cell, which are not restored.
+	 * it is saved in any case.  Nor are site_ra and cell_operand, which are not restored.
 	 */
 	.macro	for_each_other_reg op
 	\op	$2, PT_R2(sp)
@@ -79,11 +79,11 @@
 	.endm
 
 	/*
-	 * Call what the cell at \base + site_cell points to, with $4 and $5 set already.
+	 * Call what the cell at \base + cell_operand points to, with $4 and $5 set already.
 	 */
 	.macro	call_cell base
 	lui		$1, %hi(\base)
-	PTR_ADDU	$1, $1, site_cell
+	PTR_ADDU	$1, $1, cell_operand
 	PTR_L		$1, %lo(\base)($1)
 	PTR_L		t9, ($1)
 	PTR_L		$6, PTRSIZE($1)			/* a2: op */
@@ -99,7 +99,7 @@
  *
  *	$1		the address of ftrace_caller
  *	site_ra		the address behind the call site
- *	site_cell	the offset of the cell to call.  If all registers are to be saved and
+ *	cell_operand	the offset of the cell to call.  If all registers are to be saved and
  *			restored: this offset minus FTRACE_SITE_SAVE_REGS, which is negative
  *
  * These three are free at the start of a function, so there is nothing to
@@ -132,13 +132,13 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	for_each_input_reg LONG_S
 	LONG_S		$1, PT_R29(sp)
 	LONG_S		$30, PT_R30(sp)
-	LONG_S		site_cell, FREGS_CELL(sp)
+	LONG_S		cell_operand, FREGS_CELL_OPERAND(sp)
 	LONG_S		site_ra, FREGS_SITE_RA(sp)
 	LONG_S		ra, FREGS_PARENT_IP(sp)
 	PTR_ADDIU	$4, site_ra, -MCOUNT_INSN_SIZE	/* a0: ip */
 	LONG_S		$4, PT_EPC(sp)
 	.set		noreorder
-	bltz		site_cell, .Lregs
+	bltz		cell_operand, .Lregs
 	move		$5, ra				/* a1: parent_ip */
 	.set		reorder
 
@@ -153,7 +153,7 @@ NESTED(ftrace_caller, FREGS_SIZE, ra)
 	LONG_S		zero, PT_R0(sp)
 	LONG_S		zero, PT_R1(sp)
 	LONG_S		site_ra, PT_R12(sp)
-	LONG_S		site_cell, PT_R13(sp)
+	LONG_S		cell_operand, PT_R13(sp)
 	LONG_S		zero, PT_R26(sp)
 	LONG_S		zero, PT_R27(sp)
 	LONG_S		gp, PT_R28(sp)
@@ -243,7 +243,7 @@ NESTED(return_to_handler, FREGS_SIZE, ra)
 	PTR_ADDIU	t0, sp, FREGS_SIZE
 	LONG_S		t0, PT_R29(sp)
 	LONG_S		zero, PT_EPC(sp)
-	LONG_S		zero, FREGS_CELL(sp)
+	LONG_S		zero, FREGS_CELL_OPERAND(sp)
 
 	move		a0, sp
 	jal		ftrace_return_to_handler

@@ -20,7 +20,7 @@
 /* zero, k0 and k1, gp, sp, ra: these can't be set */
 #define REGS_FIXED	(BIT(0) | BIT(26) | BIT(27) | BIT(28) | BIT(29) | BIT(31))
 /* at, and what the call site overwrites */
-#define REGS_SITE	(BIT(1) | BIT(FTRACE_SITE_RA) | BIT(FTRACE_SITE_CELL))
+#define REGS_SITE	(BIT(1) | BIT(FTRACE_SITE_RA_REG) | BIT(FTRACE_SITE_CELL_REG))
 /* What a function preserves */
 #define REGS_SAVED	(GENMASK(23, 16) | BIT(30))
 /* What a caller may pass to a function; $15 is the static chain */
@@ -353,7 +353,7 @@ static void test_direct(struct kunit *test)
 	call();
 	KUNIT_EXPECT_EQ(test, ftrace_test_direct_calls, 1);
 	KUNIT_EXPECT_EQ(test, out.regs[2], FTRACE_TEST_TARGET_RET);
-	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[FTRACE_SITE_RA],
+	KUNIT_EXPECT_EQ(test, ftrace_test_seen.regs[FTRACE_SITE_RA_REG],
 			(unsigned long)ftrace_test_target + MCOUNT_INSN_SIZE);
 	expect_regs(test, "function", ftrace_test_seen.regs,
 		    (~REGS_FIXED | REGS_GIVEN) & ~REGS_SITE, planted);

@@ -151,7 +151,7 @@ LEAF(ftrace_test_direct)
 	LONG_S		$2, 0($1)
 	LONG_L		$2, 0(sp)
 	PTR_ADDIU	sp, 2 * LONGSIZE
-	jr		$FTRACE_SITE_RA
+	jr		$FTRACE_SITE_RA_REG
 	END(ftrace_test_direct)
 
 	/* What user_mode() takes for user space, and ptrace for an error */
