@@ -314,19 +314,17 @@ static struct ftrace_target *ops_target(struct ftrace_ops *ops)
 	return cell < FTRACE_NR_TARGETS && targets[cell].ops == ops ? &targets[cell] : NULL;
 }
 
-/* The target of @ops, or a free one, or NULL */
-static struct ftrace_target *find_target(struct ftrace_ops *ops)
+/* A target that no ops has, or NULL */
+static struct ftrace_target *free_target(void)
 {
-	struct ftrace_target *target, *found = NULL;
+	struct ftrace_target *target;
 
 	for (target = &targets[1]; target < &targets[FTRACE_NR_TARGETS]; target++) {
-		if (target->ops == ops)
+		if (!target->ops)
 			return target;
-		if (!target->ops && !found)
-			found = target;
 	}
 
-	return found;
+	return NULL;
 }
 
 /**
@@ -344,7 +342,7 @@ void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
 	struct ftrace_target *target;
 
 	if (!ops->trampoline) {
-		target = find_target(ops);
+		target = free_target();
 		if (!target)
 			return;
 		target->ops = ops;
