@@ -55,7 +55,7 @@ bool ktrace_is_optin(unsigned long func);
  * begin with arch_; its own kprobes, kgdb, BPF, unwinder and traps call the others.
  */
 int arch_ktrace_traceable(struct module *mod, unsigned long *funcs, unsigned int nr);
-bool arch_ktrace_can_displace(unsigned long func);
+bool arch_ktrace_is_still_traceable(unsigned long func);
 int arch_ktrace_prepare(void);
 int arch_ktrace_start(void);
 void arch_ktrace_free(struct module *mod);

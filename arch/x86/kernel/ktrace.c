@@ -147,14 +147,14 @@ static bool can_displace(unsigned long entry, unsigned int class, bool *is_short
 }
 
 /**
- * arch_ktrace_can_displace - can a function be traced now that alternatives have been applied?
+ * arch_ktrace_is_still_traceable - can a function be traced after alternatives were applied?
  * @func: address of a function that arch_ktrace_traceable() has selected before
  *
  * Context: boot, ftrace_lock held, before any call site is patched.
  *
  * Return: true if the function needs no slot, or its first instruction can be displaced.
  */
-bool __init arch_ktrace_can_displace(unsigned long func)
+bool __init arch_ktrace_is_still_traceable(unsigned long func)
 {
 	unsigned long entry = ktrace_entry_of(func);
 	bool is_short;

@@ -227,7 +227,7 @@ static void get_pad_loc(struct ktrace_loc *loc)
 	memcpy(loc->emulate, skip_jmp, sizeof(skip_jmp));
 }
 
-static void make_jump_to_padding(struct ktrace_loc *loc)
+static void set_jump_to_padding(struct ktrace_loc *loc)
 {
 	unsigned long jmp = (unsigned long)&ktrace_slot_pad_of(loc->func)->jmp;
 
@@ -235,7 +235,7 @@ static void make_jump_to_padding(struct ktrace_loc *loc)
 	loc->patch[1] = jmp - (loc->entry + JMP8_INSN_SIZE);
 }
 
-static void make_jump_to_slot(struct ktrace_loc *loc)
+static void set_jump_to_slot(struct ktrace_loc *loc)
 {
 	s32 disp = (unsigned long)loc->call - (loc->entry + JMP32_INSN_SIZE);
 
@@ -244,16 +244,16 @@ static void make_jump_to_slot(struct ktrace_loc *loc)
 }
 
 /**
- * ktrace_make_jump - set @loc to patch a function by a jump, into its padding or to its slot
+ * ktrace_loc_set_jump - set @loc to patch a function by a jump, into its padding or to its slot
  * @loc: the function, which has a slot; @loc->entry and @loc->call are set
  */
-void ktrace_make_jump(struct ktrace_loc *loc)
+void ktrace_loc_set_jump(struct ktrace_loc *loc)
 {
 	loc->patch_len = ktrace_jump_len();
 	if (ktrace_uses_padding())
-		make_jump_to_padding(loc);
+		set_jump_to_padding(loc);
 	else
-		make_jump_to_slot(loc);
+		set_jump_to_slot(loc);
 	/*
 	 * The displaced instruction cannot be emulated: while it is put back, CPUs that meet the
 	 * breakpoint still go to the slot.
@@ -261,7 +261,7 @@ void ktrace_make_jump(struct ktrace_loc *loc)
 	memcpy(loc->emulate, loc->patch, sizeof(loc->emulate));
 }
 
-static void make_breakpoint(struct ktrace_loc *loc)
+static void set_breakpoint(struct ktrace_loc *loc)
 {
 	loc->patch_len = INT3_INSN_SIZE;
 	loc->patch[0] = INT3_INSN_OPCODE;
@@ -283,9 +283,9 @@ static void get_slot_loc(struct ktrace_loc *loc)
 	loc->call = &loc->slot->call;
 	memcpy(loc->original, loc->slot->replaced, sizeof(loc->original));
 	if (has_jump(loc))
-		ktrace_make_jump(loc);
+		ktrace_loc_set_jump(loc);
 	else
-		make_breakpoint(loc);
+		set_breakpoint(loc);
 }
 
 /**

@@ -102,7 +102,7 @@ struct ktrace_loc {
 };
 
 void ktrace_get_loc(unsigned long func, struct ktrace_loc *loc);
-void ktrace_make_jump(struct ktrace_loc *loc);
+void ktrace_loc_set_jump(struct ktrace_loc *loc);
 bool ktrace_is_under_jump(unsigned long addr, struct ktrace_loc *loc);
 bool ktrace_is_loc_right(const struct ktrace_loc *loc, unsigned long callee);
 unsigned long ktrace_loc_callee(const struct ktrace_loc *loc);

@@ -176,7 +176,7 @@ static void untrace(const struct ktrace_loc *loc)
 }
 
 /* Pass 3 */
-static void update_record(struct dyn_ftrace *rec, int enable, bool stale)
+static void update_record(struct dyn_ftrace *rec, int enable, bool stale_pads)
 {
 	int update = ftrace_test_record(rec, enable);
 	struct ktrace_loc loc __uninitialized;
@@ -185,7 +185,7 @@ static void update_record(struct dyn_ftrace *rec, int enable, bool stale)
 		return;
 
 	ktrace_get_loc(rec->ip, &loc);
-	if (stale && update != FTRACE_UPDATE_MAKE_NOP && !loc.slot)
+	if (stale_pads && update != FTRACE_UPDATE_MAKE_NOP && !loc.slot)
 		update_call(&loc, rec);
 	if (update == FTRACE_UPDATE_MAKE_CALL)
 		trace(&loc);

@@ -56,7 +56,7 @@ static bool has_breakpoint(const struct ktrace_loc *loc)
 	       !memcmp((void *)loc->entry + 1, loc->original + 1, ktrace_jump_len() - 1);
 }
 
-static void make_jump(struct ktrace_slot *slot)
+static void patch_jump(struct ktrace_slot *slot)
 {
 	struct ktrace_loc loc;
 
@@ -66,7 +66,7 @@ static void make_jump(struct ktrace_slot *slot)
 		return;
 
 	*ktrace_slot_state(slot) = KTRACE_STATE_UPGRADED;
-	ktrace_make_jump(&loc);
+	ktrace_loc_set_jump(&loc);
 	smp_text_poke_batch_add((void *)loc.entry, loc.patch, loc.patch_len, NULL);
 }
 
@@ -86,7 +86,7 @@ static void start_waiting(void)
 }
 
 /* After the grace period, no task is behind the breakpoint of a function that waits */
-static void make_jumps(void)
+static void patch_jumps(void)
 {
 	struct ktrace_slot *slot;
 	unsigned int pos = 0;
@@ -99,7 +99,7 @@ static void make_jumps(void)
 
 	while ((slot = ktrace_next_entry_slot(&pos))) {
 		if (*ktrace_slot_state(slot) == KTRACE_STATE_WAITING)
-			make_jump(slot);
+			patch_jump(slot);
 	}
 	smp_text_poke_batch_finish();
 }
@@ -118,7 +118,7 @@ static void ktrace_upgrade_work(struct work_struct *work)
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
 
-	make_jumps();
+	patch_jumps();
 }
 
 /* See ktrace_upgrade_later() */
@@ -164,7 +164,7 @@ void ktrace_forget_upgrades(unsigned long start, unsigned long end)
 /* Probes behind the first instruction */
 
 /* Back from a jump to a breakpoint */
-static void make_breakpoint_at_entry(const struct ktrace_loc *loc)
+static void patch_breakpoint(const struct ktrace_loc *loc)
 {
 	u8 breakpoint[KTRACE_PATCH_MAX];
 
@@ -184,7 +184,7 @@ static int split_slot(const struct ktrace_loc *loc)
 		return -EBUSY;
 
 	if (has_jump)
-		make_breakpoint_at_entry(loc);
+		patch_breakpoint(loc);
 	*ktrace_slot_state(loc->slot) = KTRACE_STATE_SPLIT;
 	smp_text_poke_single((void *)ktrace_slot_second(loc->slot), &breakpoint,
 			     sizeof(breakpoint), NULL);

@@ -429,17 +429,17 @@ static void __init disable_record(unsigned long func)
 }
 
 /*
- * An alternative may have replaced a first instruction by one that cannot be displaced: such a
- * function is not traceable.
+ * An alternative may have replaced a first instruction by one that cannot be displaced: if its
+ * function needs a slot, it is not traceable any more.
  */
-static void __init drop_undisplaceable(void)
+static void __init drop_untraceable(void)
 {
 	for (unsigned int i = 0; i < kernel_table.nr; i++) {
 		s32 *site = &kernel_table.sites[i];
 		unsigned long func = site_function(site);
 
 		if (site_class(site) != KTRACE_SITE_ALTERNATIVE || !is_traceable(site) ||
-		    arch_ktrace_can_displace(func))
+		    arch_ktrace_is_still_traceable(func))
 			continue;
 
 		pr_info("ktrace: %ps cannot be traced on this CPU\n", (void *)func);
@@ -454,7 +454,7 @@ static int __init ktrace_start(void)
 	int ret;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		drop_undisplaceable();
+		drop_untraceable();
 		ret = arch_ktrace_start();
 		if (!ret) {
 			ftrace_check_all = true;
