@@ -13,8 +13,9 @@
 struct module;
 
 /*
- * Room for what is displaced, and a jump back to the function. It is enough for the first
- * instruction of every function of a kernel, and for the first five bytes of 99 % of them.
+ * Room for what is displaced, and a jump back to the function. In the kernel that the tests build,
+ * it is enough for the first instruction of every function, and for the first five bytes of 99 %
+ * of them.
  */
 #define KTRACE_SLOT_CODE	17
 
