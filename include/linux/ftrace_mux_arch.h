@@ -176,15 +176,17 @@ void arch_ftrace_mux_free_id(unsigned int id);
 int arch_ftrace_mux_add_entries(unsigned int first);
 
 /**
- * arch_ftrace_mux_site_addr - what ftrace_get_addr_new() returns for a record with an entry
+ * arch_ftrace_mux_call_target - what the call site of a function with an entry calls
  * @index: the index of the entry
  *
  * Context: process context; ftrace_lock held.
  *
+ * ftrace_get_addr_new() and ftrace_get_addr_curr() return it for such a function.
+ *
  * Return: the address of the entry if it is code, that of ftrace_caller() if a literal tells the
  * entry, or that of an element of a table, which the architecture turns into an offset.
  */
-unsigned long arch_ftrace_mux_site_addr(unsigned int index);
+unsigned long arch_ftrace_mux_call_target(unsigned int index);
 
 /* Changes, in batches */
 

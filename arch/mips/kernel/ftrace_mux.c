@@ -68,14 +68,14 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 }
 
 /**
- * arch_ftrace_mux_site_addr - what a call site with an entry calls
+ * arch_ftrace_mux_call_target - what a call site with an entry calls
  * @index: the index of the entry
  *
  * Context: ftrace_lock held.
  *
  * Return: the address of the cell, for ftrace_dyn.c.
  */
-unsigned long arch_ftrace_mux_site_addr(unsigned int index)
+unsigned long arch_ftrace_mux_call_target(unsigned int index)
 {
 	return (unsigned long)entry_cell(index);
 }

@@ -82,7 +82,7 @@ int arch_ftrace_mux_add_entries(unsigned int first)
 }
 
 /* The address of the entry */
-unsigned long arch_ftrace_mux_site_addr(unsigned int index)
+unsigned long arch_ftrace_mux_call_target(unsigned int index)
 {
 	return entry_chunks[index / FTRACE_MUX_CHUNK_ENTRIES] +
 	       index % FTRACE_MUX_CHUNK_ENTRIES * FTRACE_MUX_ENTRY_SIZE;
@@ -90,7 +90,7 @@ unsigned long arch_ftrace_mux_site_addr(unsigned int index)
 
 void arch_ftrace_mux_set_entry(unsigned int index, const struct ftrace_mux_combo *combo)
 {
-	ftrace_mux_patch_entry(arch_ftrace_mux_site_addr(index), combo->arch.tramp);
+	ftrace_mux_patch_entry(arch_ftrace_mux_call_target(index), combo->arch.tramp);
 }
 
 /* Calls */
@@ -389,6 +389,6 @@ bool arch_ftrace_mux_site_calls(const struct dyn_ftrace *rec, unsigned int index
 	if (insn.opcode != CALL_INSN_OPCODE && insn.opcode != INT3_INSN_OPCODE)
 		return false;
 
-	return ip + CALL_INSN_SIZE + insn.disp == arch_ftrace_mux_site_addr(index);
+	return ip + CALL_INSN_SIZE + insn.disp == arch_ftrace_mux_call_target(index);
 }
 #endif

@@ -448,7 +448,7 @@ static void show_alone(struct seq_file *m, struct ftrace_ops *ops, struct dyn_ft
 	}
 
 	seq_printf(m, "\ttramp: %pS (%pS) ->%pS",
-		   (void *)arch_ftrace_mux_site_addr(rec->mux.entry), (void *)ops->func, func);
+		   (void *)arch_ftrace_mux_call_target(rec->mux.entry), (void *)ops->func, func);
 	ftrace_show_subops(m, ops, rec);
 }
 

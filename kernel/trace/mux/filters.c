@@ -131,7 +131,7 @@ void ftrace_mux_process_mods(char *mod)
 
 /* Filters that are shared until one of them is changed */
 
-static bool has_shared_hash(struct ftrace_ops *ops)
+static bool profiler_shares_filter(struct ftrace_ops *ops)
 {
 	return ops->mux.profiler && ops->func_hash == shared_hash;
 }
@@ -242,7 +242,7 @@ static bool must_split(struct ftrace_ops *ops, struct trace_array *tr)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	return has_shared_hash(ops) && ftrace_mux_nr_in_filter_files(tr) > 1;
+	return profiler_shares_filter(ops) && ftrace_mux_nr_in_filter_files(tr) > 1;
 }
 
 /* Filters for modules that are not loaded yet, in the copy of an open file */
@@ -527,7 +527,7 @@ void ftrace_mux_filter_commit(struct ftrace_iterator *iter)
 	if (!iter->written || make_filter_ready(iter))
 		return;
 
-	if (commit_filter(iter) || !ops->mux.profiler || has_shared_hash(ops))
+	if (commit_filter(iter) || !ops->mux.profiler || profiler_shares_filter(ops))
 		return;
 
 	scoped_guard(mutex, &ftrace_lock)
@@ -592,7 +592,7 @@ void ftrace_mux_files_unlock(struct ftrace_ops *ops)
 	scoped_guard(mutex, &ftrace_lock) {
 		if (!(ops->flags & FTRACE_OPS_FL_ENABLED) &&
 		    ops->mux.profiler && !ops->mux.profiler->own &&
-		    !has_shared_hash(ops))
+		    !profiler_shares_filter(ops))
 			join_filter(ops);
 	}
 

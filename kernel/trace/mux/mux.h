@@ -30,8 +30,8 @@ enum ftrace_mux_rec_change {
 
 extern int ftrace_mux_enabled;
 
-bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
-			    bool again);
+bool __ftrace_mux_rec_note_change(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
+				  bool again);
 enum ftrace_mux_rec_change __ftrace_mux_rec_test(struct dyn_ftrace *rec);
 void ftrace_mux_rec_switch(struct dyn_ftrace *rec);
 void ftrace_mux_rec_leave(struct dyn_ftrace *rec);
@@ -50,7 +50,7 @@ struct ftrace_ops *ftrace_mux_only_ops(const struct dyn_ftrace *rec);
 
 void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
 void ftrace_mux_wait(void);
-void ftrace_mux_wait_to_free(struct ftrace_ops *ops);
+void ftrace_mux_clear_owner_waits_sync(struct ftrace_ops *ops);
 
 /* combinations.c: the tracers of a combination */
 
@@ -94,10 +94,10 @@ const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
 void ftrace_mux_show_name(struct seq_file *m, struct ftrace_ops *ops);
 
 /* See updates.c. A load and a branch if the multiplexer is switched off. */
-static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec,
-					bool add, bool again)
+static inline bool ftrace_mux_rec_note_change(struct ftrace_ops *ops, struct dyn_ftrace *rec,
+					      bool add, bool again)
 {
-	return ftrace_mux_enabled && __ftrace_mux_rec_touch(ops, rec, add, again);
+	return ftrace_mux_enabled && __ftrace_mux_rec_note_change(ops, rec, add, again);
 }
 
 static inline enum ftrace_mux_rec_change ftrace_mux_rec_test(struct dyn_ftrace *rec)
@@ -109,8 +109,9 @@ static inline enum ftrace_mux_rec_change ftrace_mux_rec_test(struct dyn_ftrace *
 }
 
 /*
- * The owner of @ops calls ftrace_mux_wait_to_free() before it frees @ops or what the callback uses.
- * So unregister_ftrace_function() need not wait: when it returns, tasks may still call @ops.
+ * The owner of @ops calls ftrace_mux_clear_owner_waits_sync() before it frees @ops or what the
+ * callback uses. So unregister_ftrace_function() need not wait: when it returns, tasks may still
+ * call @ops.
  */
 static inline void ftrace_mux_set_owner_waits(struct ftrace_ops *ops)
 {
@@ -245,7 +246,7 @@ static inline void ftrace_mux_share_filter(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_register(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent) { }
 static inline void ftrace_mux_wait(void) { }
-static inline void ftrace_mux_wait_to_free(struct ftrace_ops *ops) { }
+static inline void ftrace_mux_clear_owner_waits_sync(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_set_owner_waits(struct ftrace_ops *ops) { }
 static inline bool ftrace_mux_owner_waits(const struct ftrace_ops *ops) { return false; }
 static inline void ftrace_mux_link(struct ftrace_ops *ops) { }
@@ -278,8 +279,8 @@ static inline struct ftrace_ops *ftrace_mux_only_ops(const struct dyn_ftrace *re
 
 static inline unsigned long ftrace_mux_addr_new(struct dyn_ftrace *rec) { return 0; }
 static inline unsigned long ftrace_mux_addr_curr(struct dyn_ftrace *rec) { return 0; }
-static inline bool ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec,
-					bool add, bool again)
+static inline bool ftrace_mux_rec_note_change(struct ftrace_ops *ops, struct dyn_ftrace *rec,
+					      bool add, bool again)
 {
 	return false;
 }

@@ -54,7 +54,7 @@ const struct ftrace_ops *ftrace_mux_rec_ops(const struct dyn_ftrace *rec)
 }
 
 /* The literal tells the entry */
-unsigned long arch_ftrace_mux_site_addr(unsigned int index)
+unsigned long arch_ftrace_mux_call_target(unsigned int index)
 {
 	return FTRACE_ADDR;
 }

@@ -16,7 +16,7 @@
  * belongs to the tracer. Otherwise a sweep does it, some seconds after an update.
  * So to unregister a tracer takes no grace period if its ftrace_ops is never freed, or
  * if its owner has called ftrace_mux_set_owner_waits() and it has no trampoline of its
- * own. Such an owner calls ftrace_mux_wait_to_free() before it frees the ftrace_ops.
+ * own. Such an owner calls ftrace_mux_clear_owner_waits_sync() before it frees the ftrace_ops.
  * This calls ftrace_mux_wait(), which waits for a sweep if one waits for its grace period, or
  * if a tracer was unregistered without a grace period since the last sweep started.
  *
@@ -194,7 +194,7 @@ void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	/* A call site that could not be patched may lead anywhere: as in sweep_func(), free nothing */
+	/* A call site that was not patched may lead anywhere: free nothing, see sweep_func() */
 	quiescent = quiescent && !ftrace_is_dead();
 	ftrace_mux_put_id(ops, quiescent);
 	if (quiescent) {
@@ -236,14 +236,16 @@ void ftrace_mux_wait(void)
 }
 
 /**
- * ftrace_mux_wait_to_free - wait before a tracer is freed
- * @ops: the tracer, after ftrace_mux_set_owner_waits()
+ * ftrace_mux_clear_owner_waits_sync - undo ftrace_mux_set_owner_waits(), and wait
+ * @ops: the tracer, which the caller is about to free
  *
- * If @ops is registered afterwards, unregister_ftrace_function() waits.
+ * First, clears the flag: if @ops is registered and unregistered again, then
+ * unregister_ftrace_function() waits. After that, waits as ftrace_mux_wait() does: for all tracers
+ * that were unregistered without a grace period, and not only for @ops.
  *
  * Context: process context, may sleep for seconds; ftrace_lock not held.
  */
-void ftrace_mux_wait_to_free(struct ftrace_ops *ops)
+void ftrace_mux_clear_owner_waits_sync(struct ftrace_ops *ops)
 {
 	scoped_guard(mutex, &ftrace_lock)
 		ops->mux.owner_waits = false;

@@ -11,7 +11,7 @@
  *
  * An update has these steps, all of them under one hold of ftrace_lock:
  *
- *  1. ftrace changes the references of records. ftrace_mux_rec_touch() counts for
+ *  1. ftrace changes the references of records. ftrace_mux_rec_note_change() counts for
  *     each entry how many of its functions change, and which tracers they get or
  *     lose.
  *  2. ftrace_mux_prepare() moves the entries of which all functions change in the
@@ -84,7 +84,7 @@ struct mux_change {
  * struct mux_update - an update of call sites
  * @changes: the changes of tracers
  * @nr_changes: their number
- * @last: what __ftrace_mux_rec_touch() was called for last: the change, whether it sets
+ * @last: what __ftrace_mux_rec_note_change() was called for last: the change, whether it sets
  *	FTRACE_FL_MODIFIED, and the entry
  * @planned: the entries with functions that change, by plan.link
  * @look_up_all: the tracers of each record that ftrace asks for are looked up. If not, only those
@@ -225,7 +225,7 @@ unsigned long ftrace_mux_addr_new(struct dyn_ftrace *rec)
 {
 	struct ftrace_mux_entry *entry = target(&update, rec);
 
-	return entry ? arch_ftrace_mux_site_addr(entry->index) : 0;
+	return entry ? arch_ftrace_mux_call_target(entry->index) : 0;
 }
 
 /**
@@ -240,7 +240,7 @@ unsigned long ftrace_mux_addr_curr(struct dyn_ftrace *rec)
 {
 	lockdep_assert_held(&ftrace_lock);
 
-	return rec->mux.entry ? arch_ftrace_mux_site_addr(rec->mux.entry) : 0;
+	return rec->mux.entry ? arch_ftrace_mux_call_target(rec->mux.entry) : 0;
 }
 
 /**
@@ -345,7 +345,7 @@ static noinline bool select_change(struct mux_update *u, struct ftrace_ops *ops,
 }
 
 /**
- * __ftrace_mux_rec_touch - note that a tracer was added to a function, or removed
+ * __ftrace_mux_rec_note_change - note that a tracer was added to a function, or removed
  * @ops: the tracer
  * @rec: record of the function, with its new count
  * @add: which of the two
@@ -355,8 +355,8 @@ static noinline bool select_change(struct mux_update *u, struct ftrace_ops *ops,
  *
  * Return: false if the multiplexer does not care, and ftrace has to test the record.
  */
-bool __ftrace_mux_rec_touch(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
-			    bool again)
+bool __ftrace_mux_rec_note_change(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
+				  bool again)
 {
 	struct mux_update *u = &update;
 
