@@ -210,7 +210,7 @@ static int init_copy(struct ftrace_mux_combo *combo, unsigned long tramp)
 {
 	struct arch_ftrace_mux_combo *arch = &combo->arch;
 
-	arch->tramp = ftrace_mux_copy_static(combo, tramp, &arch->size, &arch->end);
+	arch->tramp = ftrace_mux_copy_static(combo, tramp, &arch->size, &arch->exit_offset);
 	if (!arch->tramp)
 		return -ENOMEM;
 
@@ -330,7 +330,8 @@ unsigned long ftrace_mux_unwind_ip(unsigned long ip)
 	if (!combo)
 		return 0;
 
-	return ftrace_mux_template_ip(ip - combo->arch.tramp, combo->regs, combo->arch.end);
+	return ftrace_mux_template_ip(ip - combo->arch.tramp, combo->regs,
+				      combo->arch.exit_offset);
 }
 
 /**

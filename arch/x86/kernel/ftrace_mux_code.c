@@ -376,15 +376,15 @@ static void emit_copy(u8 *buf, void *ip, const void *code, unsigned int len)
  * @combo: the combination, with a count
  * @from: the static trampoline of the combination
  * @size: set to the size of the copy in bytes, if it is made
- * @end: set, too: to the offset of the code that restores registers and returns; to 0 if the copy
- *	jumps there
+ * @exit_offset: set, too: to the offset of the code that restores registers and returns; to 0 if
+ *	the copy jumps there
  *
  * Context: process context, may sleep; ftrace_lock held, takes text_mutex.
  *
  * Return: the address of the copy, 0 if there is no memory.
  */
 unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsigned long from,
-				     unsigned int *size, unsigned int *end)
+				     unsigned int *size, unsigned int *exit_offset)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[combo->regs];
 	unsigned int calls = static_call_offset(l, combo->nr, combo->nr - 1) + CALL_INSN_SIZE;
@@ -417,7 +417,7 @@ unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsig
 				ftrace_mux_caller_1 + l->exit, JMP32_INSN_SIZE);
 	text_poke_copy_locked(copy, buf, len, false);
 	*size = len;
-	*end = tail ? pos : 0;
+	*exit_offset = tail ? pos : 0;
 
 	return (unsigned long)copy;
 }
@@ -439,18 +439,20 @@ void ftrace_mux_free_tramp(unsigned long tramp, unsigned int size)
  * ftrace_mux_template_ip - where a template has the stack that a trampoline has at an address
  * @offset: offset of the address in an allocated trampoline, in bytes
  * @regs: whether the trampoline saves a full pt_regs
- * @end: offset of the code that restores registers and returns; 0 if the trampoline jumps there
+ * @exit_offset: offset of the code that restores registers and returns; 0 if the trampoline jumps
+ *	there
  *
  * Context: any, NMI included.
  *
  * Return: the address in the template.
  */
-unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs, unsigned int end)
+unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs,
+				     unsigned int exit_offset)
 {
 	const struct ftrace_mux_layout *l = &ftrace_mux_layouts[regs];
 
-	if (end && offset >= end)
-		return (unsigned long)ftrace_mux_caller_1 + l->end + offset - end;
+	if (exit_offset && offset >= exit_offset)
+		return (unsigned long)ftrace_mux_caller_1 + l->end + offset - exit_offset;
 
 	/* From the first call to the exit code, the stack stays as it is at @again */
 	return (unsigned long)ftrace_mux_caller_1 + min(l->start + offset, (unsigned long)l->again);

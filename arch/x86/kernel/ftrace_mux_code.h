@@ -61,8 +61,9 @@ void *ftrace_mux_alloc_code(unsigned int pages);
 unsigned long ftrace_mux_make_tramp(const struct ftrace_mux_call *calls, unsigned int nr,
 				    bool regs, u64 __percpu *count, unsigned int *size);
 unsigned long ftrace_mux_copy_static(const struct ftrace_mux_combo *combo, unsigned long from,
-				     unsigned int *size, unsigned int *end);
+				     unsigned int *size, unsigned int *exit_offset);
 void ftrace_mux_free_tramp(unsigned long tramp, unsigned int size);
-unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs, unsigned int end);
+unsigned long ftrace_mux_template_ip(unsigned long offset, bool regs,
+				     unsigned int exit_offset);
 
 #endif /* _X86_FTRACE_MUX_CODE_H */

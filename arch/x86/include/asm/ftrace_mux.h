@@ -23,8 +23,8 @@ enum ftrace_mux_tramp_kind {
  * struct arch_ftrace_mux_combo - the trampoline of a combination
  * @tramp: its address
  * @size: its size in bytes; 0 if it is static
- * @end: if it is a copy without a full pt_regs: offset of the code that restores registers and
- *	returns; else 0
+ * @exit_offset: if it is a copy without a full pt_regs: offset of the code that restores registers
+ *	and returns; else 0
  * @kind: its kind
  * @tree: if not static: link in the tree of trampolines, by address
  * @node: if not static: link in the list of trampolines, under RCU
@@ -32,7 +32,7 @@ enum ftrace_mux_tramp_kind {
 struct arch_ftrace_mux_combo {
 	unsigned long		tramp;
 	unsigned int		size;
-	unsigned int		end;
+	unsigned int		exit_offset;
 	enum ftrace_mux_tramp_kind kind;
 	struct latch_tree_node	tree;
 	struct list_head	node;
