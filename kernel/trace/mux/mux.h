@@ -196,9 +196,9 @@ bool ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,
 
 int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 			  struct inode *inode, struct file *file);
-ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *ubuf,
+ssize_t ftrace_mux_regex_write(struct ftrace_iterator *file_iter, const char __user *ubuf,
 			       size_t cnt, loff_t *ppos);
-void ftrace_mux_regex_commit(struct ftrace_iterator *iter);
+void ftrace_mux_regex_commit(struct ftrace_iterator *file_iter);
 bool ftrace_mux_release_sections(struct ftrace_iterator *iter);
 bool ftrace_mux_show_callee(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);

@@ -16,6 +16,8 @@
  * copies become the filters, or none if a name was wrong, or there was no memory for the copy of a
  * filter that a line names. If making a copy the filter fails, that filter stays as it is.
  *
+ * @file_iter is the iterator of the file, which has the copy of the filter of the default tracer.
+ *
  * Protected by parser_lock of ftrace, until the file is released.
  */
 #include <linux/cleanup.h>
@@ -52,7 +54,7 @@ struct ftrace_mux_writer {
 	bool			wrote_default;
 	struct list_head	named;
 	/* In LINE_NAMED: the iterator of the filter that the line is about */
-	struct ftrace_iterator	*iter;
+	struct ftrace_iterator	*line_iter;
 	/* The last word of it, not written yet: the next may be its module, in brackets */
 	char			*function;
 };
@@ -78,35 +80,35 @@ struct ftrace_mux_writer *ftrace_mux_new_writer(bool empty)
 }
 
 /* The line does not name a tracer whose filter the user may change: no filter is changed */
-static int bad_name(struct ftrace_iterator *iter, const char *name,
+static int bad_name(struct ftrace_iterator *file_iter, const char *name,
 		    enum ftrace_mux_error error)
 {
-	const char *file = iter->flags & FTRACE_ITER_NOTRACE ? "set_ftrace_notrace" :
-							       "set_ftrace_filter";
+	const char *file = file_iter->flags & FTRACE_ITER_NOTRACE ? "set_ftrace_notrace" :
+								    "set_ftrace_filter";
 	char *cmd = kasprintf(GFP_KERNEL, "[ %s%s", name,
 			      error == FTRACE_MUX_ERR_NO_BRACKET ? "" : "]");
 	int ret;
 
-	iter->failed = true;
-	ret = ftrace_mux_log_error(iter->tr, file, cmd ?: name, error, cmd ? 2 : 0);
+	file_iter->failed = true;
+	ret = ftrace_mux_log_error(file_iter->tr, file, cmd ?: name, error, cmd ? 2 : 0);
 	kfree(cmd);
 
 	return ret;
 }
 
 /*
- * The iterator for the filter that @key has: @file itself, which is the iterator of the file, or
- * one of writer->named, which is made for the first line about the filter. NULL without memory.
+ * The iterator for the filter that @key has: @file_iter, or one of writer->named, which is made for
+ * the first line about the filter. NULL without memory.
  */
-static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file,
+static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file_iter,
 					      struct ftrace_iterator *key)
 {
-	struct ftrace_mux_writer *writer = file->mux_writer;
+	struct ftrace_mux_writer *writer = file_iter->mux_writer;
 	struct named_filter *named;
 
-	if (file->ops == key->ops && file->mux_seq == key->mux_seq) {
+	if (file_iter->ops == key->ops && file_iter->mux_seq == key->mux_seq) {
 		writer->wrote_default = true;
-		return file;
+		return file_iter;
 	}
 
 	list_for_each_entry(named, &writer->named, node) {
@@ -121,7 +123,7 @@ static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file,
 	named->iter.ops = key->ops;
 	named->iter.mux_seq = key->mux_seq;
 	named->iter.tr = key->tr;
-	named->iter.flags = file->flags & (FTRACE_ITER_FILTER | FTRACE_ITER_NOTRACE);
+	named->iter.flags = file_iter->flags & (FTRACE_ITER_FILTER | FTRACE_ITER_NOTRACE);
 	if (ftrace_mux_filter_copy(&named->iter, writer->empty)) {
 		kfree(named);
 		return NULL;
@@ -133,28 +135,28 @@ static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file,
 }
 
 /* The line is about the tracer that @name names, with the closing bracket */
-static int begin_named(struct ftrace_iterator *file, char *name, size_t len)
+static int begin_named(struct ftrace_iterator *file_iter, char *name, size_t len)
 {
-	struct ftrace_mux_writer *writer = file->mux_writer;
-	struct ftrace_iterator key = { .tr = file->tr };
+	struct ftrace_mux_writer *writer = file_iter->mux_writer;
+	struct ftrace_iterator key = { .tr = file_iter->tr };
 	enum ftrace_mux_error error;
 
 	if (!len || name[len - 1] != ']')
-		return bad_name(file, name, FTRACE_MUX_ERR_NO_BRACKET);
+		return bad_name(file_iter, name, FTRACE_MUX_ERR_NO_BRACKET);
 
 	name[len - 1] = '\0';
 	if (!*name)
-		return bad_name(file, name, FTRACE_MUX_ERR_NO_NAME);
+		return bad_name(file_iter, name, FTRACE_MUX_ERR_NO_NAME);
 
 	scoped_guard(mutex, &ftrace_mux_files_mutex) {
 		error = ftrace_mux_filter_find(&key, name);
-		writer->iter = error ? NULL : named_iterator(file, &key);
+		writer->line_iter = error ? NULL : named_iterator(file_iter, &key);
 	}
 
 	if (error)
-		return bad_name(file, name, error);
-	if (!writer->iter) {
-		file->failed = true;
+		return bad_name(file_iter, name, error);
+	if (!writer->line_iter) {
+		file_iter->failed = true;
 		return -ENOMEM;
 	}
 
@@ -179,11 +181,11 @@ static int write_function(struct ftrace_mux_writer *writer, const char *module)
 
 	writer->function = NULL;
 	if (!function || !module)
-		return function ? write_pattern(writer->iter, function) : 0;
+		return function ? write_pattern(writer->line_iter, function) : 0;
 
 	char *of_module __free(kfree) = kasprintf(GFP_KERNEL, "%s:mod:%s", function, module);
 
-	return of_module ? write_pattern(writer->iter, of_module) : -ENOMEM;
+	return of_module ? write_pattern(writer->line_iter, of_module) : -ENOMEM;
 }
 
 static bool in_brackets(const char *word, size_t len)
@@ -213,7 +215,7 @@ static int write_named(struct ftrace_mux_writer *writer, char *word, size_t len)
 	}
 
 	if (strchr(word, ':'))
-		return write_pattern(writer->iter, word);
+		return write_pattern(writer->line_iter, word);
 
 	writer->function = kstrdup(word, GFP_KERNEL);
 
@@ -228,9 +230,9 @@ static bool is_trigger(const char *word)
 	return command && strcmp(command, ":mod") && strncmp(command, ":mod:", 5);
 }
 
-static int write_word(struct ftrace_iterator *file, char *word, size_t len)
+static int write_word(struct ftrace_iterator *file_iter, char *word, size_t len)
 {
-	struct ftrace_mux_writer *writer = file->mux_writer;
+	struct ftrace_mux_writer *writer = file_iter->mux_writer;
 
 	switch (writer->state) {
 	case LINE_START:
@@ -240,15 +242,15 @@ static int write_word(struct ftrace_iterator *file, char *word, size_t len)
 		}
 		/* Not a pattern: as a glob, [abc] would match only names of one character */
 		if (in_brackets(word, len))
-			return begin_named(file, word + 1, len - 1);
+			return begin_named(file_iter, word + 1, len - 1);
 		writer->state = LINE_DEFAULT;
 		fallthrough;
 	case LINE_DEFAULT:
 		if (!is_trigger(word))
 			writer->wrote_default = true;
-		return write_pattern(file, word);
+		return write_pattern(file_iter, word);
 	case LINE_NAME:
-		return begin_named(file, word, len);
+		return begin_named(file_iter, word, len);
 	case LINE_NAMED:
 		return write_named(writer, word, len);
 	case LINE_COMMENT:
@@ -258,13 +260,13 @@ static int write_word(struct ftrace_iterator *file, char *word, size_t len)
 	return 0;
 }
 
-static int end_line(struct ftrace_iterator *file)
+static int end_line(struct ftrace_iterator *file_iter)
 {
-	struct ftrace_mux_writer *writer = file->mux_writer;
+	struct ftrace_mux_writer *writer = file_iter->mux_writer;
 	int ret;
 
 	if (writer->state == LINE_NAME)
-		return bad_name(file, "", FTRACE_MUX_ERR_NO_BRACKET);
+		return bad_name(file_iter, "", FTRACE_MUX_ERR_NO_BRACKET);
 
 	ret = write_function(writer, NULL);
 	writer->state = LINE_START;
@@ -282,20 +284,20 @@ static bool is_default_line(const struct ftrace_mux_writer *writer)
  * A blank ends a word, and a newline ends a line as well. Returns true if it ended a word:
  * each write takes one, as it does in trace_get_user().
  */
-static bool take_blank(struct ftrace_iterator *file, char ch, int *err)
+static bool take_blank(struct ftrace_iterator *file_iter, char ch, int *err)
 {
-	struct trace_parser *parser = &file->parser;
+	struct trace_parser *parser = &file_iter->parser;
 	bool word = trace_parser_loaded(parser);
 	int ret;
 
 	if (word) {
 		parser->buffer[parser->idx] = '\0';
-		*err = write_word(file, parser->buffer, parser->idx);
+		*err = write_word(file_iter, parser->buffer, parser->idx);
 		trace_parser_clear(parser);
 	}
 
 	if (ch == '\n') {
-		ret = end_line(file);
+		ret = end_line(file_iter);
 		*err = *err ?: ret;
 	}
 
@@ -317,10 +319,10 @@ static bool ended_name(enum line_state before, enum line_state now)
  * would have emptied the filter and set no pattern.
  * Returns the number of characters, or an error.
  */
-static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t cnt)
+static ssize_t take_word(struct ftrace_iterator *file_iter, const char *text, size_t cnt)
 {
-	struct ftrace_mux_writer *writer = file->mux_writer;
-	struct trace_parser *parser = &file->parser;
+	struct ftrace_mux_writer *writer = file_iter->mux_writer;
+	struct trace_parser *parser = &file_iter->parser;
 	enum line_state before;
 	int err = 0;
 	size_t pos;
@@ -333,7 +335,7 @@ static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t 
 				return -EINVAL;
 			}
 			parser->buffer[parser->idx++] = text[pos];
-		} else if (take_blank(file, text[pos], &err) &&
+		} else if (take_blank(file_iter, text[pos], &err) &&
 			   !ended_name(before, writer->state)) {
 			return err ?: pos + 1;
 		}
@@ -348,17 +350,17 @@ static ssize_t take_word(struct ftrace_iterator *file, const char *text, size_t 
  * line has named a tracer. Returns true if the tracer that was the default when the file was opened
  * has been unregistered, and its filter cannot be changed.
  */
-static bool lost_tracer(struct ftrace_iterator *iter)
+static bool lost_tracer(struct ftrace_iterator *file_iter)
 {
-	struct ftrace_mux_writer *writer = iter->mux_writer;
+	struct ftrace_mux_writer *writer = file_iter->mux_writer;
 
-	return !trace_parser_loaded(&iter->parser) && is_default_line(writer) &&
-	       list_empty(&writer->named) && !ftrace_mux_filter_alive(iter);
+	return !trace_parser_loaded(&file_iter->parser) && is_default_line(writer) &&
+	       list_empty(&writer->named) && !ftrace_mux_filter_alive(file_iter);
 }
 
 /**
  * ftrace_mux_regex_write - write to set_ftrace_filter or set_ftrace_notrace
- * @iter: the iterator of the file
+ * @file_iter: the iterator of the file
  * @ubuf: what to write
  * @cnt: number of characters, at least 1
  * @ppos: the position in the file
@@ -369,34 +371,34 @@ static bool lost_tracer(struct ftrace_iterator *iter)
  * been unregistered since the file was opened, unless its filter is that of the function
  * tracer; another error code.
  */
-ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *ubuf,
+ssize_t ftrace_mux_regex_write(struct ftrace_iterator *file_iter, const char __user *ubuf,
 			       size_t cnt, loff_t *ppos)
 {
 	ssize_t ret;
 
-	if (iter->failed)
+	if (file_iter->failed)
 		return -EINVAL;
 
 	/* As in trace_get_user(): a write at position 0 starts a new word */
 	if (!*ppos)
-		trace_parser_clear(&iter->parser);
+		trace_parser_clear(&file_iter->parser);
 	/* A word was too long, or could not be read: that word and later writes have no effect */
-	if (iter->parser.fail)
+	if (file_iter->parser.fail)
 		return -EINVAL;
 
 	/* Only one word is taken */
 	cnt = min(cnt, PAGE_SIZE);
 	char *text __free(kfree) = memdup_user(ubuf, cnt);
 	if (IS_ERR(text)) {
-		trace_parser_fail(&iter->parser);
+		trace_parser_fail(&file_iter->parser);
 		return PTR_ERR(text);
 	}
 
-	ret = take_word(iter, text, cnt);
+	ret = take_word(file_iter, text, cnt);
 	if (ret < 0)
 		return ret;
 
-	if (lost_tracer(iter))
+	if (lost_tracer(file_iter))
 		return -ENODEV;
 
 	*ppos += ret;
@@ -405,43 +407,43 @@ ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter, const char __user *
 }
 
 /* The last word and the last line end with the file */
-static void finish_line(struct ftrace_iterator *iter)
+static void finish_line(struct ftrace_iterator *file_iter)
 {
-	struct trace_parser *parser = &iter->parser;
+	struct trace_parser *parser = &file_iter->parser;
 
-	if (iter->failed)
+	if (file_iter->failed)
 		return;
 
 	if (trace_parser_loaded(parser)) {
 		parser->buffer[parser->idx] = '\0';
-		if (write_word(iter, parser->buffer, parser->idx))
+		if (write_word(file_iter, parser->buffer, parser->idx))
 			return;
 	}
-	end_line(iter);
+	end_line(file_iter);
 }
 
 /**
  * ftrace_mux_regex_commit - make what was written to a file the filters
- * @iter: the iterator of the file, which is about to be released
+ * @file_iter: the iterator of the file, which is about to be released
  *
- * Also frees the writer and the buffer of the parser. The caller frees @iter and its hash.
+ * Also frees the writer and the buffer of the parser. The caller frees @file_iter and its hash.
  *
  * Context: process context, may sleep.
  */
-void ftrace_mux_regex_commit(struct ftrace_iterator *iter)
+void ftrace_mux_regex_commit(struct ftrace_iterator *file_iter)
 {
-	struct ftrace_mux_writer *writer = iter->mux_writer;
+	struct ftrace_mux_writer *writer = file_iter->mux_writer;
 	struct named_filter *named, *next;
 
-	finish_line(iter);
-	trace_parser_put(&iter->parser);
+	finish_line(file_iter);
+	trace_parser_put(&file_iter->parser);
 
-	if (!iter->failed && (writer->wrote_default || list_empty(&writer->named)))
-		ftrace_mux_filter_commit(iter);
-	ftrace_mux_filter_drop(iter);
+	if (!file_iter->failed && (writer->wrote_default || list_empty(&writer->named)))
+		ftrace_mux_filter_commit(file_iter);
+	ftrace_mux_filter_drop(file_iter);
 
 	list_for_each_entry_safe(named, next, &writer->named, node) {
-		if (!iter->failed)
+		if (!file_iter->failed)
 			ftrace_mux_filter_commit(&named->iter);
 		ftrace_mux_filter_drop(&named->iter);
 		free_ftrace_hash(named->iter.hash);
