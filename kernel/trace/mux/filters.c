@@ -540,7 +540,7 @@ void ftrace_mux_filter_commit(struct ftrace_iterator *iter)
  * ftrace_mux_filter_drop - free what was not made the filter
  * @iter: the iterator of the filter; its hash is left to the caller
  *
- * If a name was wrong, also undoes what has taken effect at once.
+ * If the file has failed (write.c), also undoes what has taken effect at once.
  *
  * Context: process context, takes ftrace_lock.
  */

@@ -13,8 +13,8 @@
  * Blanks split what is written into words, as in trace_get_user(). A program may split it
  * into several writes anywhere, so the writer remembers where in a line it is. Each filter
  * that the file is about has an iterator with a copy of it. When the file is closed, all
- * copies become the filters, or none if a name was wrong, or there was no memory for the copy of a
- * filter that a line names. If making a copy the filter fails, that filter stays as it is.
+ * copies become the filters, or none if a name was wrong, or there was no memory for a line that
+ * names a tracer. If making a copy the filter fails, that filter stays as it is.
  *
  * @file_iter is the iterator of the file, which has the copy of the filter of the default tracer.
  *
@@ -96,6 +96,15 @@ static int bad_name(struct ftrace_iterator *file_iter, const char *name,
 	return ret;
 }
 
+/* No filter is changed if there is no memory for a line that names a tracer. Returns @ret. */
+static int fail_without_memory(struct ftrace_iterator *file_iter, int ret)
+{
+	if (ret == -ENOMEM)
+		file_iter->failed = true;
+
+	return ret;
+}
+
 /*
  * The iterator for the filter that @key has: @file_iter, or one of writer->named, which is made for
  * the first line about the filter. NULL without memory.
@@ -155,10 +164,8 @@ static int begin_named(struct ftrace_iterator *file_iter, char *name, size_t len
 
 	if (error)
 		return bad_name(file_iter, name, error);
-	if (!writer->line_iter) {
-		file_iter->failed = true;
-		return -ENOMEM;
-	}
+	if (!writer->line_iter)
+		return fail_without_memory(file_iter, -ENOMEM);
 
 	writer->state = LINE_NAMED;
 
@@ -252,7 +259,7 @@ static int write_word(struct ftrace_iterator *file_iter, char *word, size_t len)
 	case LINE_NAME:
 		return begin_named(file_iter, word, len);
 	case LINE_NAMED:
-		return write_named(writer, word, len);
+		return fail_without_memory(file_iter, write_named(writer, word, len));
 	case LINE_COMMENT:
 		break;
 	}
@@ -268,7 +275,7 @@ static int end_line(struct ftrace_iterator *file_iter)
 	if (writer->state == LINE_NAME)
 		return bad_name(file_iter, "", FTRACE_MUX_ERR_NO_BRACKET);
 
-	ret = write_function(writer, NULL);
+	ret = fail_without_memory(file_iter, write_function(writer, NULL));
 	writer->state = LINE_START;
 
 	return ret;
@@ -296,7 +303,7 @@ static bool take_blank(struct ftrace_iterator *file_iter, char ch, int *err)
 		trace_parser_clear(parser);
 	}
 
-	if (ch == '\n') {
+	if (ch == '\n' && !file_iter->failed) {
 		ret = end_line(file_iter);
 		*err = *err ?: ret;
 	}
