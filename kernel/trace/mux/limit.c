@@ -77,15 +77,22 @@ static u64 share_since_check(struct ftrace_ops *ops, s64 elapsed)
 	return div64_u64((used - before) * 100, elapsed);
 }
 
+/* A tracer that has taken more than the limit of its instance; @share is 0 if there is none */
+struct over_limit {
+	u64	share;
+	/* Enough: the longest name of a tracer with a limit is "trace_profile#16777215" */
+	char	name[32];
+};
+
 /* Write to the buffer and to the log that a tracer has been switched off */
-static void report(struct trace_array *tr, const char *name, u64 share)
+static void report(struct trace_array *tr, const struct over_limit *over)
 {
 	char text[128];
 	int len;
 
 	len = scnprintf(text, sizeof(text),
 			"%s has taken %llu%% of a CPU, more than %u%%: switched off\n",
-			name, share, tr->mux_limit);
+			over->name, over->share, tr->mux_limit);
 	__trace_array_puts(tr, _THIS_IP_, text, len);
 	pr_warn("ftrace: instance %s: %s", tr->name ?: "-", text);
 }
@@ -93,9 +100,10 @@ static void report(struct trace_array *tr, const char *name, u64 share)
 /* Switch off what has taken more than its instance allows */
 static void check_instance(struct trace_array *tr, s64 elapsed)
 {
-	u64 share, tracer_share = 0, profiler_share = 0;
-	const char *name = tr->current_trace->name;	/* before it becomes nop */
+	struct over_limit tracer = { }, profiler = { };
+	struct over_limit *over;
 	struct ftrace_ops *ops;
+	u64 share;
 
 	scoped_guard(mutex, &ftrace_lock) {
 		for_each_ftrace_mux_tracer(ops) {
@@ -104,19 +112,18 @@ static void check_instance(struct trace_array *tr, s64 elapsed)
 			share = share_since_check(ops, elapsed);
 			if (share <= tr->mux_limit)
 				continue;
-			if (ftrace_mux_is_profiler(ops))
-				profiler_share = share;
-			else
-				tracer_share = share;
+			over = ftrace_mux_is_profiler(ops) ? &profiler : &tracer;
+			over->share = share;
+			ftrace_mux_name(ops, over->name, sizeof(over->name));
 		}
 	}
 
-	if (tracer_share) {
+	if (tracer.share) {
 		tracing_set_nop(tr);
-		report(tr, name, tracer_share);
+		report(tr, &tracer);
 	}
-	if (profiler_share && ftrace_profile_stop())
-		report(tr, "function_profile", profiler_share);
+	if (profiler.share && ftrace_profile_stop())
+		report(tr, &profiler);
 }
 
 static void check_limits(struct work_struct *work)
