@@ -243,7 +243,7 @@ static int change_mode(enum ftrace_mux_mode new_mode)
 
 /*
  * Each change makes new combinations. Returns true if some of earlier modes still exist, and
- * @new_mode would add more.
+ * @new_mode would add more. While time_needed, @new_mode changes nothing: see stat_write().
  */
 static bool has_old_combos(enum ftrace_mux_mode new_mode)
 {
@@ -251,7 +251,7 @@ static bool has_old_combos(enum ftrace_mux_mode new_mode)
 
 	guard(mutex)(&ftrace_lock);
 
-	if (new_mode == FTRACE_MUX_MODE_OFF || new_mode == ftrace_mux_count_mode())
+	if (time_needed || new_mode == FTRACE_MUX_MODE_OFF || new_mode == ftrace_mux_count_mode())
 		return false;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
