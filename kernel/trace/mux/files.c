@@ -35,7 +35,7 @@ static int tracers_show(struct seq_file *m, void *v)
 	guard(mutex)(&ftrace_lock);
 
 	if (ftrace_is_dead())
-		return 0;
+		return -ENODEV;
 
 	def = ftrace_mux_get_default(tr);
 	for_each_ftrace_mux_tracer(ops) {
