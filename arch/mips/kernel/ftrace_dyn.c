@@ -31,11 +31,12 @@
  * to stop:
  *
  * - An instruction fetch sees an aligned word either as it was or as it is.
- *   The first word never changes.  Each combination of an old and a new second and
- *   third word is one of the states above, or is a NOP followed by "li $13, n", which
- *   has no effect.  Stale cache lines may show a CPU a combination that never was in
- *   memory.  The same holds for these combinations.  So each CPU either does not call
- *   ftrace_caller(), or calls it with the offset of a cell in $13.
+ *   The first word never changes.  The second and the third word may each be seen old
+ *   or new.  In each case, they are one of the states above, or a NOP followed by
+ *   "li $13, n", which has no effect.  Stale cache lines may show a CPU a combination
+ *   of words that was never in memory.  The same holds for such a combination.  So
+ *   each CPU either does not call ftrace_caller(), or calls it with the offset of a
+ *   cell in $13.
  *
  * - For a while, a CPU may call the wrong cell, or save the wrong set of registers.
  *
@@ -123,7 +124,8 @@
 
 /*
  * targets[0] is the list function.  Each of the others is given to one ops, which has
- * the cell with the same index.  The list function calls an ops that finds none free.
+ * the cell with the same index.  If an ops finds none free, call sites without an entry of
+ * the multiplexer use cell 0 for it.
  */
 static struct ftrace_target targets[FTRACE_NR_TARGETS] __read_mostly = {
 	{ .func = arch_ftrace_ops_list_func },
@@ -156,7 +158,7 @@ NOKPROBE_SYMBOL(ftrace_stub_direct_tramp);
 NOKPROBE_SYMBOL(return_to_handler);
 #endif
 
-static u32 insn_load_trampoline(void)
+static u32 insn_load_caller(void)
 {
 	/* At run time, as the kernel may have been relocated */
 	return INSN_LUI(1, (FTRACE_ADDR >> 16) & 0xffff);
@@ -212,7 +214,7 @@ static __always_inline int check_site(unsigned long ip, u32 call)
 	u32 insn;
 	int ret;
 
-	ret = check_insn(ip, insn_load_trampoline());
+	ret = check_insn(ip, insn_load_caller());
 	if (ret)
 		return ret;
 
@@ -254,7 +256,7 @@ int __init ftrace_dyn_arch_init(void)
 }
 
 /* The index of a cell, FTRACE_NR_CELLS if @addr is none */
-static unsigned int addr_to_cell(unsigned long addr)
+static unsigned int cell_index(unsigned long addr)
 {
 	unsigned long offset = addr - (unsigned long)ftrace_cells;
 
@@ -262,23 +264,23 @@ static unsigned int addr_to_cell(unsigned long addr)
 }
 
 #ifdef CONFIG_FTRACE_MUX
-static bool mux_cell_needs_regs(unsigned int cell)
+static bool mux_cell_needs_regs(unsigned int index)
 {
-	return ftrace_mux_entry_regs(cell - FTRACE_NR_TARGETS);
+	return ftrace_mux_entry_regs(index - FTRACE_NR_TARGETS);
 }
 #else
-static bool mux_cell_needs_regs(unsigned int cell)
+static bool mux_cell_needs_regs(unsigned int index)
 {
 	return false;
 }
 #endif
 
-static bool cell_needs_regs(unsigned int cell)
+static bool cell_needs_regs(unsigned int index)
 {
-	if (cell >= FTRACE_NR_TARGETS)
-		return mux_cell_needs_regs(cell);
+	if (index >= FTRACE_NR_TARGETS)
+		return mux_cell_needs_regs(index);
 
-	return targets[cell].ops->flags & FTRACE_OPS_FL_SAVE_REGS;
+	return targets[index].ops->flags & FTRACE_OPS_FL_SAVE_REGS;
 }
 
 /*
@@ -289,29 +291,32 @@ static bool cell_needs_regs(unsigned int cell)
  */
 static u32 cell_insn(unsigned long addr)
 {
-	unsigned int cell;
+	unsigned int index;
 	u32 operand;
 
 	if (addr == FTRACE_ADDR)
 		return INSN_CELL(0);
 
-	cell = addr_to_cell(addr);
-	if (cell == FTRACE_NR_CELLS)
+	index = cell_index(addr);
+	if (index == FTRACE_NR_CELLS)
 		return INSN_CELL(FTRACE_SITE_SAVE_REGS);
 
-	operand = cell * sizeof(ftrace_cells[0]);
-	if (cell_needs_regs(cell))
+	operand = index * sizeof(ftrace_cells[0]);
+	if (cell_needs_regs(index))
 		operand |= FTRACE_SITE_SAVE_REGS;
 
 	return INSN_CELL(operand);
 }
 
-/* The target of @ops, or NULL: for direct calls, ops->trampoline is FTRACE_REGS_ADDR, not a cell */
+/*
+ * The target of @ops.  NULL if it has no cell: ops->trampoline is 0, or, for a direct call,
+ * FTRACE_REGS_ADDR.
+ */
 static struct ftrace_target *ops_target(struct ftrace_ops *ops)
 {
-	unsigned int cell = addr_to_cell(ops->trampoline);
+	unsigned int index = cell_index(ops->trampoline);
 
-	return cell < FTRACE_NR_TARGETS && targets[cell].ops == ops ? &targets[cell] : NULL;
+	return index < FTRACE_NR_TARGETS && targets[index].ops == ops ? &targets[index] : NULL;
 }
 
 /* A target that no ops has, or NULL */
@@ -333,7 +338,9 @@ static struct ftrace_target *free_target(void)
  *
  * Called when @ops is registered, and when ftrace_ops_get_func(@ops) may have changed.
  * If @ops has a cell already, call sites may use it: a CPU calls the old function until it
- * sees the store of the new one.  An ops that finds no free cell is called by the list function.
+ * sees the store of the new one.  If there is no free cell, ops->trampoline stays 0: ftrace then
+ * asks for FTRACE_ADDR, the list function, for a function that has this ops alone and no entry of
+ * the multiplexer.
  *
  * Context: ftrace_lock held.
  */
@@ -399,7 +406,7 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 			return ret;
 	}
 
-	ret = write_insn(ip, insn_load_trampoline());
+	ret = write_insn(ip, insn_load_caller());
 	if (ret)
 		return ret;
 
@@ -602,8 +609,8 @@ static inline void add_written(struct site_update *update, unsigned long ip)
 
 /*
  * A CPU that executes a new call site must see the cells and targets that were stored before. No
- * barrier orders the fetch of an instruction before a load, but an interrupt of each CPU between
- * the stores does.
+ * barrier orders the fetch of an instruction before a load. So interrupt each CPU after the cells
+ * and targets are stored, and before the first call site is written.
  */
 static void show_cells(struct site_update *update)
 {
@@ -689,8 +696,8 @@ void ftrace_replace_code(int mod_flags)
  * Nothing is done for FTRACE_UPDATE_TRACE_FUNC: no call site uses ftrace_trace_function, since
  * each says what it calls.
  *
- * A CPU that is being brought up already fills its cache, but is not told to flush it
- * until it is online.  So hold the hotplug lock: no CPU comes up during the update.
+ * A CPU that is coming up fills its cache before it is online, but is told to flush it
+ * only when it is online.  So hold the hotplug lock: no CPU comes up during the update.
  *
  * Context: process context, may sleep; ftrace_lock held.
  */
@@ -734,4 +741,5 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 	if (!function_graph_enter_regs(regs->regs[31], ip, 0, start_sp, fregs))
 		regs->regs[31] = (unsigned long)return_to_handler;
 }
+NOKPROBE_SYMBOL(ftrace_graph_func);
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

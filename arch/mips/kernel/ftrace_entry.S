@@ -109,8 +109,8 @@
  * upper half only.  The linker script puts ftrace_caller at the start of the
  * kernel's text if possible, or else behind SOFTIRQENTRY_TEXT.  Some machines may
  * be started at the start of the text.  In a kernel for these, the first word is a
- * jump to kernel_entry(), which sets sp itself, until ftrace_dyn_arch_init() replaces
- * the jump.
+ * jump to kernel_entry() until ftrace_dyn_arch_init() replaces it.  The delay slot of
+ * the jump changes sp.  This does no harm, since kernel_entry() sets sp.
  *
  * When this is interrupted, the unwinder takes it for an ordinary function: the
  * stack pointer is adjusted and ra is saved early, and no other symbol lies
@@ -118,6 +118,7 @@
  */
 	.section .text..ftrace_entry, "ax"
 #ifdef FTRACE_ENTRY_FIRST
+/* In place of the one in head.S: ftrace_caller is the start of the text */
 EXPORT(_stext)
 #endif
 NESTED(ftrace_caller, FREGS_SIZE, ra)
@@ -230,8 +231,8 @@ LEAF(ftrace_stub_direct_tramp)
  * saved ra, which is this address, and asks ftrace_graph_ret_addr() for the
  * caller.
  *
- * Of the frame, only what ftrace_regs_get_*() of a returning function read is
- * set.  PT_STATUS and PT_R7 are not: so ftrace_regs_get_return_value() must not use
+ * Only those fields of the frame are set that ftrace_regs_get_*() read when a
+ * function returns.  PT_STATUS and PT_R7 are not: so ftrace_regs_get_return_value() must not use
  * regs_return_value(), which reads them.
  */
 NESTED(return_to_handler, FREGS_SIZE, ra)

@@ -106,6 +106,7 @@ void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
 	if (!function_graph_enter_set(regs->regs[31], ip, 0, start_sp, fregs, set))
 		regs->regs[31] = (unsigned long)return_to_handler;
 }
+NOKPROBE_SYMBOL(ftrace_graph_set_func);
 #endif
 
 #if IS_ENABLED(CONFIG_FTRACE_MUX_TEST)
