@@ -51,8 +51,9 @@ static void write_new_code(struct new_code *new)
 }
 
 /*
- * Enter new slots into the table of ktrace_entry.c, if the function can have a breakpoint, whose
- * handler searches the table, or if the padding is not used, and only the table has the slot
+ * Enter new slots into the table of ktrace_entry.c, if the function can have a breakpoint, since
+ * the handler searches the table; or if the padding is not used, since then only the table tells
+ * which slot a function has.
  */
 static void publish_slots(void)
 {
@@ -180,7 +181,7 @@ static int fill_slot(const struct ktrace_loc *loc, unsigned long at, struct ktra
 /*
  * Give a slot, whose call calls @callee, to a function. Returns the slot, or NULL if no slot is
  * left or the first instruction cannot be displaced. Neither happens for a function that has a
- * record, unless ftrace is dead: ktrace_drop_code() loses the slots that were taken.
+ * record, unless ftrace is dead: slots taken before ktrace_drop_code() are not given back.
  */
 static struct ktrace_slot *add_slot(const struct ktrace_loc *loc, unsigned long callee)
 {

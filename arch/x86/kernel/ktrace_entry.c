@@ -53,7 +53,7 @@ struct entry_table {
 	struct slot_ref	refs[] __counted_by(nr);	/* sorted */
 };
 
-/* Changed, and replaced, with text_mutex held. It is read with interrupts disabled. */
+/* Changed, and replaced, with text_mutex held. Read with it held, or with interrupts disabled. */
 static struct entry_table *entry_table;
 
 static __always_inline int cmp_ref(const void *entry, const void *ref)
@@ -99,7 +99,7 @@ static __always_inline bool leave_slot(struct pt_regs *regs)
  * At the entry of a function, goes on at the call in its slot; in a slot that was split, in the
  * function.
  *
- * Context: exc_int3(); calls nothing.
+ * Context: exc_int3(); calls nothing that can be traced.
  *
  * Return: whether the breakpoint was that of ktrace.
  */

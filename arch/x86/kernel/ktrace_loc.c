@@ -2,9 +2,9 @@
 /*
  * ktrace: what the code of a function is when it is traced, and when it is not.
  *
- * It is read from the code: from the padding, which does not change once it is written, but
- * for the target of its call, and from the slot. If the padding is not used,
- * ktrace_entry.c knows the slot. Whether a function has a breakpoint or a jump, if it can have
+ * Both are found out from what is in memory: from the padding, of which only the target of its call
+ * changes once it is written, and from the slot. If the padding is not used, ktrace_entry.c knows
+ * the slot. Whether a function has a breakpoint or a jump, if it can have
  * both, is in the state of its slot. Probes ask this, from any context.
  */
 #include <kunit/visibility.h>
@@ -29,7 +29,7 @@ static_assert(sizeof(struct ktrace_pad) == sizeof(struct ktrace_slot_pad));
 /* From the function to the call in its padding */
 #define PAD_CALL		(KTRACE_PAD_CALL_END + CALL_INSN_SIZE)
 
-static_assert(sizeof(s32) + CALL_INSN_SIZE == -KTRACE_DISTANCE);
+static_assert(sizeof(s32) + CALL_INSN_SIZE == -KTRACE_DISTANCE_OFFSET);
 
 bool ktrace_padding_taken __ro_after_init;
 bool ktrace_stuffing_requested __ro_after_init;
@@ -43,10 +43,10 @@ static int __init set_padding_taken(char *str)
 early_param("ktrace_no_padding", set_padding_taken);
 
 /*
- * Call depth tracking is chosen later than the functions that can be traced. Look for its value
- * on the whole command line, since bugs.c has cut @value at its commas. If another option has it,
- * or a later one takes it back, the padding is left alone without need, and functions that begin
- * with a call cannot be traced.
+ * Call depth tracking is chosen later than the functions that can be traced. Look for "stuff" on
+ * the whole command line, since bugs.c has cut @value at its commas. If only another option has
+ * "stuff", or a later option turns call depth tracking off, the padding is left alone without
+ * need, and functions that begin with a call cannot be traced.
  */
 static int __init parse_stuffing(char *value)
 {
@@ -379,7 +379,7 @@ EXPORT_SYMBOL_IF_KUNIT(ktrace_call_address);
 /* Probes */
 
 /**
- * ktrace_is_padding - may ktrace write to the padding in which an address is?
+ * ktrace_may_write_padding - may ktrace write to the padding in which an address is?
  * @addr: any address
  *
  * Nobody else may put a breakpoint there: ktrace would overwrite it, or take the padding for
@@ -389,13 +389,14 @@ EXPORT_SYMBOL_IF_KUNIT(ktrace_call_address);
  *
  * Return: whether it is padding of a function that can be traced, and padding is used.
  */
-bool ktrace_is_padding(unsigned long addr)
+bool ktrace_may_write_padding(unsigned long addr)
 {
 	unsigned long func = ALIGN(addr, KTRACE_FUNC_ALIGN);
 
 	/*
-	 * The first byte of the padding, 16 bytes in front of the function, is not refused: even an
-	 * optimized kprobe there, a jump of five bytes, ends before struct ktrace_pad.
+	 * The byte 16 bytes in front of the function is not refused, since ALIGN() does not change
+	 * its address: even an optimized kprobe there, a jump of five bytes, ends before struct
+	 * ktrace_pad.
 	 */
 	static_assert(JMP32_INSN_SIZE + sizeof(struct ktrace_pad) <= KTRACE_FUNC_ALIGN);
 	return ktrace_uses_padding() && func != addr && ftrace_location_range(func, func) == func;
@@ -497,7 +498,7 @@ bool ktrace_refuses_breakpoint(unsigned long addr)
 {
 	struct ktrace_loc loc;
 
-	if (ktrace_is_padding(addr))
+	if (ktrace_may_write_padding(addr))
 		return true;
 	if (!get_loc_at(addr, &loc) || !loc.slot)
 		return false;
@@ -509,7 +510,7 @@ bool ktrace_refuses_breakpoint(unsigned long addr)
 EXPORT_SYMBOL_IF_KUNIT(ktrace_refuses_breakpoint);
 
 /**
- * ktrace_first_len - length of the instruction that a function begins with, be it ENDBR
+ * ktrace_first_len - length of the instruction at the address of a function, which may be ENDBR
  * @func: address of a function that can be traced
  *
  * Context: text_mutex held.
@@ -556,7 +557,7 @@ unsigned long ktrace_func_at(unsigned long addr)
 }
 
 /**
- * ktrace_is_in_padding - is a task in the padding of a function, or called from there?
+ * ktrace_is_in_pad_code - is a task in the padding of a function, or called from there?
  * @func: address of a function
  * @ip: where the task is, or its return address
  *
@@ -564,7 +565,7 @@ unsigned long ktrace_func_at(unsigned long addr)
  *
  * Return: whether @ip is in the code that ktrace has written to the padding of @func.
  */
-bool ktrace_is_in_padding(unsigned long func, unsigned long ip)
+bool ktrace_is_in_pad_code(unsigned long func, unsigned long ip)
 {
 	if (!ktrace_uses_padding())
 		return false;

@@ -87,7 +87,7 @@ enum ktrace_loc_kind {
  * @patch: what is at @entry when the function is traced
  * @original: what is there when it is not; not only the first @patch_len bytes, if there are
  *	more that ktrace may change
- * @emulate: what a CPU executes that gets to @entry while @patch is removed again
+ * @emulate: what a CPU that gets to @entry executes while @patch is removed again
  */
 struct ktrace_loc {
 	unsigned long		func;
@@ -117,7 +117,7 @@ static inline bool ktrace_slot_executes_several(const struct ktrace_loc *loc)
 bool ktrace_must_keep_endbr(void);
 bool ktrace_needs_slot(unsigned long func);
 bool ktrace_is_padding_free(unsigned long func);
-bool ktrace_is_padding(unsigned long addr);
-bool ktrace_is_in_padding(unsigned long func, unsigned long ip);
+bool ktrace_may_write_padding(unsigned long addr);
+bool ktrace_is_in_pad_code(unsigned long func, unsigned long ip);
 
 #endif /* _ARCH_X86_KERNEL_KTRACE_LOC_H */

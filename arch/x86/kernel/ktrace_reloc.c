@@ -32,12 +32,12 @@
 #define JCC_OPCODE		0x80
 
 /* What is done with an instruction */
-enum insn_kind {
-	KIND_COPY,
-	KIND_RETURN,	/* is copied, and nothing behind it is executed */
-	KIND_JMP,
-	KIND_JCC,
-	KIND_CALL,
+enum insn_action {
+	ACTION_COPY,
+	ACTION_RETURN,	/* is copied, and nothing behind it is executed */
+	ACTION_JMP,
+	ACTION_JCC,
+	ACTION_CALL,
 };
 
 struct relocation {
@@ -128,11 +128,11 @@ static void write_copy(struct relocation *r, struct insn *insn)
 	write_bytes(r, bytes, insn->length);
 }
 
-static void write_kind(struct relocation *r, struct insn *insn, enum insn_kind kind)
+static void write_insn(struct relocation *r, struct insn *insn, enum insn_action action)
 {
 	unsigned long target = old_ip(r) + insn->length + insn->immediate.value;
 
-	if (kind == KIND_COPY || kind == KIND_RETURN) {
+	if (action == ACTION_COPY || action == ACTION_RETURN) {
 		write_copy(r, insn);
 		return;
 	}
@@ -140,16 +140,16 @@ static void write_kind(struct relocation *r, struct insn *insn, enum insn_kind k
 	if (target - r->from < BITS_PER_LONG)
 		r->targets |= BIT(target - r->from);
 
-	if (kind == KIND_JCC)
+	if (action == ACTION_JCC)
 		write_jcc(r, insn, target);
-	else if (kind == KIND_CALL)
+	else if (action == ACTION_CALL)
 		write_call(r, insn, target);
 	else
 		write_jmp(r, target);
 }
 
-/* The kind of a relative branch, whose prefixes are not written again */
-static int branch_kind(struct insn *insn, enum insn_kind kind)
+/* The action of a relative branch, whose prefixes are not written again */
+static int branch_action(struct insn *insn, enum insn_action action)
 {
 	/*
 	 * Hints, padding by the assembler, and bnd do not matter. Lock (f0) is not valid. CPUs
@@ -160,21 +160,21 @@ static int branch_kind(struct insn *insn, enum insn_kind kind)
 			return -EILSEQ;
 	}
 
-	return kind;
+	return action;
 }
 
 static int two_byte_kind(struct insn *insn)
 {
 	switch (insn->opcode.bytes[1]) {
 	case JCC_OPCODE ... JCC_OPCODE + 0xf:
-		return branch_kind(insn, KIND_JCC);
+		return branch_action(insn, ACTION_JCC);
 	case 0x05: case 0x07:			/* syscall, sysret */
 	case 0x34: case 0x35:			/* sysenter, sysexit */
 		return -EPERM;
 	case 0x0b: case 0xb9: case 0xff:	/* ud2, ud1, ud0 */
 		return -EFAULT;
 	default:
-		return KIND_COPY;
+		return ACTION_COPY;
 	}
 }
 
@@ -182,34 +182,34 @@ static int one_byte_kind(struct insn *insn)
 {
 	switch (insn->opcode.bytes[0]) {
 	case 0x70 ... 0x7f:
-		return branch_kind(insn, KIND_JCC);
+		return branch_action(insn, ACTION_JCC);
 	case 0xe8:
-		return branch_kind(insn, KIND_CALL);
+		return branch_action(insn, ACTION_CALL);
 	case JMP_OPCODE: case 0xeb:
-		return branch_kind(insn, KIND_JMP);
+		return branch_action(insn, ACTION_JMP);
 	case 0xc2: case 0xc3:
-		return KIND_RETURN;
+		return ACTION_RETURN;
 	case 0x8e:				/* mov to a segment register */
 		/* To SS: no interrupt between it and the next instruction, nor behind sti */
-		return insn_masking_exception(insn) ? -EOPNOTSUPP : KIND_COPY;
+		return insn_masking_exception(insn) ? -EOPNOTSUPP : ACTION_COPY;
 	case 0xfb:				/* sti */
 	case 0xe0 ... 0xe3:			/* loop, jrcxz */
 		return -EOPNOTSUPP;
 	case 0xc7:				/* mov, or xbegin */
-		return X86_MODRM_REG(insn->modrm.bytes[0]) ? -EOPNOTSUPP : KIND_COPY;
+		return X86_MODRM_REG(insn->modrm.bytes[0]) ? -EOPNOTSUPP : ACTION_COPY;
 	case 0xca: case 0xcb: case 0xcf:	/* far ret, iret */
 		return -EPERM;
 	case 0xff:				/* call and jmp, near and far */
-		return X86_MODRM_REG(insn->modrm.bytes[0]) - 2U < 4 ? -EPERM : KIND_COPY;
+		return X86_MODRM_REG(insn->modrm.bytes[0]) - 2U < 4 ? -EPERM : ACTION_COPY;
 	case 0xcc: case 0xcd: case 0xf1:	/* int3, int, int1 */
 		return -EFAULT;
 	default:
-		return KIND_COPY;
+		return ACTION_COPY;
 	}
 }
 
-/* Which enum insn_kind, or why the instruction cannot be moved */
-static int insn_kind(struct insn *insn)
+/* Which enum insn_action, or why the instruction cannot be moved */
+static int insn_action(struct insn *insn)
 {
 	/* The decoder takes a prefix for an opcode if it is not in its place, or one of many */
 	if (insn->attr & INAT_PFX_MASK)
@@ -225,31 +225,31 @@ static int insn_kind(struct insn *insn)
 
 	/* Their opcodes are others: that of vzeroupper would be a jump */
 	if (insn->vex_prefix.value)
-		return KIND_COPY;
+		return ACTION_COPY;
 
 	return insn->opcode.nbytes == 1 ? one_byte_kind(insn) : two_byte_kind(insn);
 }
 
-/* Move one instruction. Returns its kind, or an error. */
+/* Move one instruction. Returns its action, or an error. */
 static int move_insn(struct relocation *r)
 {
 	struct insn insn __uninitialized;
-	int kind;
+	int action;
 
 	if (insn_decode(&insn, r->code + r->moved.old_len, MAX_INSN_SIZE, INSN_MODE_64))
 		return -EILSEQ;
 
-	kind = insn_kind(&insn);
-	if (kind < 0)
-		return kind;
+	action = insn_action(&insn);
+	if (action < 0)
+		return action;
 
-	write_kind(r, &insn, kind);
+	write_insn(r, &insn, action);
 	if (!r->moved.nr)
 		r->moved.first_len = insn.length;
 	r->moved.old_len += insn.length;
 	r->moved.nr++;
 
-	return r->err ?: kind;
+	return r->err ?: action;
 }
 
 /**
@@ -288,25 +288,25 @@ int ktrace_relocate(const u8 *code, unsigned long from, unsigned int min, u8 *bu
 	struct relocation r = {
 		.code = code, .from = from, .buf = buf, .to = to, .size = size,
 	};
-	int kind;
+	int action;
 
 	for (;;) {
-		kind = move_insn(&r);
-		if (kind < 0)
-			return kind;
+		action = move_insn(&r);
+		if (action < 0)
+			return action;
 		if (r.moved.old_len >= min)
 			break;
-		if (kind == KIND_CALL)
+		if (action == ACTION_CALL)
 			return -EADDRINUSE;
-		if (kind == KIND_JMP || kind == KIND_RETURN)
+		if (action == ACTION_JMP || action == ACTION_RETURN)
 			return -ENODATA;
 	}
 
 	if (r.targets & GENMASK(r.moved.old_len - 1, 0))
 		return -ELOOP;
 
-	r.moved.is_call = kind == KIND_CALL;
-	if (kind == KIND_COPY || kind == KIND_JCC)
+	r.moved.is_call = action == ACTION_CALL;
+	if (action == ACTION_COPY || action == ACTION_JCC)
 		write_jmp(&r, old_ip(&r));
 	if (!r.err)
 		*moved = r.moved;

@@ -41,7 +41,7 @@
 #include "ktrace_slot.h"
 
 static_assert(sizeof(struct ktrace_slot) == 32);
-static_assert(offsetof(struct ktrace_slot, code) == -KTRACE_DISTANCE);
+static_assert(offsetof(struct ktrace_slot, code) == -KTRACE_DISTANCE_OFFSET);
 
 #define LOCK_INSN_PREFIX	0xf0
 #define DS_INSN_PREFIX	0x3e
@@ -95,8 +95,9 @@ int ktrace_make_slot_code(const u8 *insns, unsigned long entry, unsigned int min
 }
 
 /*
- * Changed under slot_lock. @node is read without it, in a tree with a latch, and so is @used. The
- * states change under text_mutex. They are not in the slots, whose memory is read-only.
+ * Changed under slot_lock. Readers do not take it: they find @node in a tree with a latch, and may
+ * see @used change. The states change under text_mutex. They are not in the slots, whose memory is
+ * read-only.
  */
 struct slot_area {
 	struct list_head	list;

@@ -36,7 +36,7 @@ unsigned long arch_ktrace_text_address(unsigned long ip)
 	unsigned long func = ALIGN(ip, KTRACE_FUNC_ALIGN);
 	const struct ktrace_slot *slot;
 
-	/* For the slot */
+	/* Keep the slot of a module from being freed */
 	guard(preempt_notrace)();
 
 	slot = ktrace_slot_at(ip);
@@ -50,11 +50,14 @@ unsigned long arch_ktrace_text_address(unsigned long ip)
 	if (!__kernel_text_address(ip))
 		return ip;
 
-	return ktrace_is_in_padding(func, ip) ? func + 1 : ip;
+	return ktrace_is_in_pad_code(func, ip) ? func + 1 : ip;
 }
 EXPORT_SYMBOL_IF_KUNIT(arch_ktrace_text_address);
 
-/* Does ktrace_relocate() make it a conditional jump of six bytes? */
+/*
+ * Is it a short conditional jump, of which ktrace_relocate() makes one of six bytes? A long one has
+ * six bytes at least: nothing is displaced behind it.
+ */
 static bool is_jcc(struct insn *insn)
 {
 	return !insn->vex_prefix.value && insn->opcode.nbytes == 1 &&

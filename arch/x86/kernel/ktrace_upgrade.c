@@ -210,7 +210,7 @@ int ktrace_prepare_probe(unsigned long addr)
 
 	lockdep_assert_held(&text_mutex);
 
-	if (ktrace_is_padding(addr))
+	if (ktrace_may_write_padding(addr))
 		return -EINVAL;
 	if (!ktrace_is_under_jump(addr, &loc))
 		return 0;

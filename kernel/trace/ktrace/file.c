@@ -61,8 +61,8 @@ bool __ktrace_allows(struct dyn_ftrace *rec)
 }
 
 /**
- * ktrace_visit_set - have the set looked through when functions go
- * @func: called with the set
+ * ktrace_visit_set - call a function with the set, to remove functions that are freed from it
+ * @func: is called with the set
  * @data: for @func
  *
  * Context: process context, may sleep, takes the regex_lock of the set.
@@ -154,7 +154,8 @@ static int process_word(struct ftrace_iterator *iter)
 	if (!ret)
 		return 0;
 
-	if (ret == -EINVAL)
+	/* -ENODEV: a function command, which needs a trace instance */
+	if (ret == -EINVAL || ret == -ENODEV)
 		tracing_log_err(NULL, "ktrace", word, (const char **)errors, why_not(word), 0);
 	iter->failed = true;
 

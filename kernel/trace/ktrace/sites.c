@@ -456,7 +456,7 @@ static int __init ktrace_start(void)
 	scoped_guard(mutex, &ftrace_lock) {
 		drop_untraceable();
 		ret = arch_ktrace_start();
-		if (!ret) {
+		if (!ret && !ftrace_is_dead()) {
 			ftrace_check_all = true;
 			ftrace_run_update_code(FTRACE_UPDATE_CALLS);
 		}
