@@ -106,7 +106,8 @@ struct ftrace_mux_usage {
  * @incomplete: some of its calls were not counted, see count.c
  *
  * Protected by ftrace_lock, but for @missed. @tr and @owner_waits are also set before the tracer is
- * registered, without the lock: bits share a word, but ftrace does not know the tracer yet.
+ * registered, without the lock. @owner_waits shares a word with other bits, but nothing else writes
+ * to this word then: ftrace does not know the tracer yet.
  */
 struct ftrace_mux_tracer {
 	struct list_head	node;
@@ -172,7 +173,7 @@ struct fgraph_set_member {
  */
 struct fgraph_set {
 	unsigned int		nr;
-	struct fgraph_set_member	gops[] __counted_by(nr);
+	struct fgraph_set_member	members[] __counted_by(nr);
 };
 
 /* Not for an architecture that defines arch_fgraph_return_slot */

@@ -55,6 +55,11 @@
 #define ARCH_FTRACE_MUX_SITE_REGS	false
 #endif
 
+/* Whether the list function makes a direct call even if it is the only tracer of a function */
+#ifndef ARCH_FTRACE_MUX_DIRECT_IN_LIST
+#define ARCH_FTRACE_MUX_DIRECT_IN_LIST	false
+#endif
+
 struct ftrace_mux_timed_call;
 struct seq_file;
 
@@ -63,11 +68,11 @@ struct seq_file;
  * @arch: for the architecture
  * @calls: the calls, one for each of @ops
  * @count: if not NULL, the architecture increments it each time that it makes the calls, before
- *	or after them. It must not lose an increment. If the task can leave the CPU after it has
- *	found the element of this CPU, the addition is atomic. Otherwise, one instruction finds the
- *	element and adds to it. To disable interrupts meanwhile, as the generic this_cpu_inc() does,
- *	is enough only where no NMI returns, as on MIPS: traced functions that an NMI calls add to
- *	the same element.
+ *	or after them. It must not lose an increment: either one instruction finds the element of
+ *	this CPU and adds to it, or the addition is atomic, since the task may move to another CPU
+ *	between the two. The generic this_cpu_inc(), which disables interrupts, is enough only on
+ *	an architecture where an NMI never returns, such as MIPS. Elsewhere, traced functions that
+ *	an NMI calls add to the same element.
  * @regs: one of the tracers has FTRACE_OPS_FL_SAVE_REGS, so that callbacks get a full pt_regs
  * @hash: link in the table of combinations; not linked if a tracer of @graph_set has gone, or
  *	one of the tracers was unregistered while calls were counted

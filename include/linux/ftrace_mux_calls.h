@@ -8,8 +8,9 @@
  *
  * - calls.c provides ftrace_mux_entry_regs(), and all functions of <linux/ftrace_mux_arch.h> except
  *   arch_ftrace_mux_add_entries(), arch_ftrace_mux_call_target() and arch_ftrace_mux_site_calls().
- * - With a literal, ops_entries.c provides these three exceptions, arch_ftrace_mux_call_ptr() and
- *   ftrace_mux_rec_ops(). The architecture provides ftrace_mux_call_entry().
+ * - With a literal, ops_entries.c provides these three exceptions, and also
+ *   arch_ftrace_mux_call_ptr() and ftrace_mux_rec_ops(). The architecture provides
+ *   ftrace_mux_call_entry().
  * - With an operand, the architecture provides the three exceptions and arch_ftrace_mux_call_ptr().
  * - In either case, the architecture provides ftrace_mux_count(), and ftrace_mux_call_2() to
  *   ftrace_mux_call_8().

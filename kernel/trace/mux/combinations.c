@@ -43,7 +43,7 @@ static struct fgraph_set *create_graph_set(unsigned long graph)
 	struct fgraph_ops *gops;
 	struct fgraph_set *set;
 
-	set = kzalloc(struct_size(set, gops, hweight_long(graph)), GFP_KERNEL);
+	set = kzalloc(struct_size(set, members, hweight_long(graph)), GFP_KERNEL);
 	if (!set)
 		return NULL;
 
@@ -51,8 +51,8 @@ static struct fgraph_set *create_graph_set(unsigned long graph)
 		if (!(graph & BIT(gops->idx)))
 			continue;
 		set->nr++;
-		set->gops[set->nr - 1].gops = gops;
-		set->gops[set->nr - 1].idx = gops->idx;
+		set->members[set->nr - 1].gops = gops;
+		set->members[set->nr - 1].idx = gops->idx;
 	}
 
 	return set;
@@ -70,10 +70,11 @@ static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int 
  * @combo: the combination
  * @set: the set
  *
- * Graph tracers are compared by their indexes. So @combo must be in the table. If graph tracers
- * have not changed since the last update, @combo may also be the combination of an entry that
- * functions have. An update after such a change checks all records, and does not compare the
- * combinations of entries.
+ * Graph tracers are compared by their indexes, and a new graph tracer may get the index of one that
+ * is gone. So @combo must be in the table, which ftrace_mux_combo_forget_graph() takes the
+ * combinations of a removed graph tracer off. If graph tracers have not changed since the last
+ * update, @combo may also be the combination of an entry that functions have. An update after such
+ * a change checks all records, and does not compare the combinations of entries.
  *
  * Context: ftrace_lock held.
  *

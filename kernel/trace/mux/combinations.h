@@ -17,7 +17,7 @@ static inline bool ftrace_mux_combo_has_graph(const struct ftrace_mux_combo *com
 	const struct fgraph_set *set = combo->graph_set;
 
 	for (unsigned int n = 0; set && n < set->nr; n++) {
-		if (&set->gops[n].gops->ops == ops)
+		if (&set->members[n].gops->ops == ops)
 			return true;
 	}
 

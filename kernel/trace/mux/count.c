@@ -4,8 +4,8 @@
  *
  * While calls are counted, each combination of tracers has a per-CPU count of how often its calls
  * are made. The calls of a tracer are the sum of the counts of all combinations with it, also of
- * those that have been freed since. A combination that counts has code of its own, so that a traced
- * call tests nothing.
+ * those that have been freed since. A combination that counts has code of its own, so that no
+ * traced call has to test whether calls are counted.
  *
  * What a tracer drops itself, because of its PID filter or in a recursion, is counted: it has
  * been called. Some calls are not counted, and make the count of a tracer incomplete:

@@ -10,7 +10,7 @@ static const char * const errors[] = {
 	[FTRACE_MUX_ERR_NUL]		= "Name contains a NUL character",
 	[FTRACE_MUX_ERR_TOO_LONG]	= "Name is too long",
 	[FTRACE_MUX_ERR_UNKNOWN]	= "No function tracer of this name is registered",
-	[FTRACE_MUX_ERR_NOT_USERS]		=
+	[FTRACE_MUX_ERR_KERNEL_FILTER]		=
 		"The filter of this function tracer belongs to the kernel",
 	[FTRACE_MUX_ERR_NO_BRACKET]	= "Name of a function tracer and ] expected",
 };
@@ -32,5 +32,5 @@ int ftrace_mux_log_error(struct trace_array *tr, const char *file, const char *c
 {
 	tracing_log_err(tr, file, cmd, (const char **)errors, error, pos);
 
-	return error == FTRACE_MUX_ERR_NOT_USERS ? -EPERM : -EINVAL;
+	return error == FTRACE_MUX_ERR_KERNEL_FILTER ? -EPERM : -EINVAL;
 }

@@ -5,9 +5,9 @@
  * function_tracers lists the registered tracers and tells which of them is the
  * default: the one set_ftrace_filter and set_ftrace_notrace write to. Reading
  * these two shows the filters of all tracers for which ftrace_mux_in_filter_files()
- * is true. As long as there is one such tracer, or none, these two files read and
- * write as they do without the multiplexer. See write.c and filters.c for what a
- * write does.
+ * is true. As long as there is one such tracer, or none, these two files read as
+ * they do without the multiplexer. Each write goes through write.c, which also takes
+ * lines that name a tracer: see write.c and filters.c.
  */
 #include <linux/cleanup.h>
 #include <linux/fs.h>
@@ -518,7 +518,7 @@ void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("function_tracers", TRACE_MODE_WRITE, parent, tr,
 			  &tracers_fops);
-	/* Its functions use the trace array, so that NULL will not do */
+	/* The functions of this file use the trace array: give them that of the top instance */
 	trace_create_file("function_tracers_limit", TRACE_MODE_WRITE, parent,
 			  tr ?: top_trace_array(), &ftrace_mux_limit_fops);
 	trace_create_file("function_tracers_stat",

@@ -141,7 +141,7 @@ static int copy_mods(struct ftrace_mux_profiler *profiler, struct trace_array *t
 {
 	int ret;
 
-	/* A file that was opened before join_filter(), or a split that failed may have left some */
+	/* Some are left if a split, or the commit after it, failed: join_filter() frees none */
 	ftrace_free_mods(&profiler->mod_trace);
 	ftrace_free_mods(&profiler->mod_notrace);
 
@@ -271,9 +271,9 @@ bool ftrace_mux_empty_mods(struct ftrace_iterator *iter)
  * @iter: the iterator of the file
  *
  * Copies the list of the filter to @iter->mux_mods. The copy is changed, and commit_filter() makes
- * the copy the list of the filter. But if @iter is the iterator of the file and not that of a named
- * tracer, its filter is that of the function tracer, and the file shows at most one tracer, then
- * the list of the filter is changed at once, as without the multiplexer, and
+ * the copy the list of the filter. But the list of the filter is changed at once, as without the
+ * multiplexer, if all of this is true: @iter is the iterator of the file and not that of a named
+ * tracer; the filter is that of the function tracer; the file shows at most one tracer. Then,
  * ftrace_mux_filter_drop() may restore the list from the copy (mux_undo).
  *
  * Context: process context, may sleep, takes ftrace_lock.
@@ -392,33 +392,35 @@ int ftrace_mux_filter_open(struct trace_array *tr, int flag, struct file *file,
 }
 
 /**
- * ftrace_mux_filter_find - look up whose filter a file is to change
- * @iter: gets the tracer; its trace instance has been set
- * @name: the name of a tracer
+ * ftrace_mux_filter_find - look up the filter of a tracer
+ * @tr: the trace instance
+ * @name: the name of the tracer
+ * @ops: set to the tracer that has the filter
+ * @seq: set to what mux_seq of an iterator for the filter is
  *
  * Context: process context; ftrace_mux_files_mutex held, takes ftrace_lock.
  *
  * Return: FTRACE_MUX_NO_ERROR, or what is wrong with the name.
  */
-enum ftrace_mux_error ftrace_mux_filter_find(struct ftrace_iterator *iter, const char *name)
+enum ftrace_mux_error ftrace_mux_filter_find(struct trace_array *tr, const char *name,
+					     struct ftrace_ops **ops, u64 *seq)
 {
 	enum ftrace_mux_error error;
-	struct ftrace_ops *ops;
 
 	lockdep_assert_held(&ftrace_mux_files_mutex);
 
 	guard(mutex)(&ftrace_lock);
 
-	error = ftrace_mux_find_by_name(iter->tr, name, &ops);
+	error = ftrace_mux_find_by_name(tr, name, ops);
 	if (!error)
-		iter->ops = filter_owner(iter->tr, ops, &iter->mux_seq);
+		*ops = filter_owner(tr, *ops, seq);
 
 	return error;
 }
 
 /**
  * ftrace_mux_filter_copy - start to change a filter
- * @iter: result of ftrace_mux_filter_find(), with its flags set
+ * @iter: has the tracer and mux_seq of ftrace_mux_filter_find(), the instance and the flags
  * @empty: whether to start with an empty one
  *
  * Context: process context, may sleep; ftrace_mux_files_mutex has been held since

@@ -38,6 +38,9 @@ static enum dispatch combo_dispatch(const struct ftrace_mux_combo *combo)
 /* For a function that has no entry */
 static enum dispatch rec_dispatch(struct dyn_ftrace *rec)
 {
+	if (ARCH_FTRACE_MUX_DIRECT_IN_LIST && rec->flags & FTRACE_FL_DIRECT_EN)
+		return DISPATCH_LIST;
+
 	if (ftrace_rec_count(rec) == 1 &&
 	    rec->flags & (FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN | FTRACE_FL_CALL_OPS_EN))
 		return DISPATCH_ALONE;

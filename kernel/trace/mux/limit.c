@@ -14,6 +14,7 @@
  * Limits are also read without it.
  */
 #include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/trace.h>
 #include <linux/uaccess.h>
@@ -32,6 +33,9 @@ static unsigned int nr_limited;
 
 /* ftrace_mux_clock() at the last check */
 static u64 last_check;
+
+/* In jiffies: no check before */
+static unsigned long first_check;
 
 static void check_limits(struct work_struct *work);
 static DECLARE_DELAYED_WORK(limit_work, check_limits);
@@ -70,7 +74,7 @@ static u64 share_since_check(struct ftrace_ops *ops, s64 elapsed)
 	u64 before = min(ops->mux.checked_cycles, used);
 
 	ops->mux.checked_cycles = used;
-	/* The counter of cycles is reset when the machine is suspended */
+	/* A suspend of the machine may have reset the counter of cycles */
 	if (elapsed <= 0)
 		return 0;
 
@@ -80,7 +84,7 @@ static u64 share_since_check(struct ftrace_ops *ops, s64 elapsed)
 /* A tracer that has taken more than the limit of its instance; @share is 0 if there is none */
 struct over_limit {
 	u64	share;
-	/* Enough: the longest name of a tracer with a limit is "trace_profile#16777215" */
+	/* Enough: mux.nr has 24 bits, so the longest name here is "trace_profile#16777215" */
 	char	name[32];
 };
 
@@ -134,6 +138,10 @@ static void check_limits(struct work_struct *work)
 
 	guard(mutex)(&trace_types_lock);
 
+	/* This check was due for an earlier limit; set_limit() has queued one for the new limit */
+	if (nr_limited && time_before(jiffies, first_check))
+		return;
+
 	now = ftrace_mux_clock();
 	elapsed = now - last_check;
 	last_check = now;
@@ -172,6 +180,7 @@ static int set_limit(struct trace_array *tr, unsigned int limit)
 		leave_out_past(tr);
 		if (!nr_limited++) {
 			last_check = ftrace_mux_clock();
+			first_check = jiffies + LIMIT_PERIOD;
 			/* The check of an earlier limit may still be pending */
 			mod_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
 		}

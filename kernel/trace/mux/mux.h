@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Function tracer multiplexer: what ftrace.c calls, and the registered tracers.
+ * Function tracer multiplexer: what the files of kernel/trace call, and what the files here share.
  */
 #ifndef _KERNEL_TRACE_MUX_MUX_H
 #define _KERNEL_TRACE_MUX_MUX_H
@@ -122,7 +122,7 @@ static inline void ftrace_mux_set_owner_waits(struct ftrace_ops *ops)
  * Whether unregister_ftrace_function() need not wait: the owner of @ops will, and @ops has no
  * trampoline of its own, which ftrace would free.
  */
-static inline bool ftrace_mux_owner_waits(const struct ftrace_ops *ops)
+static inline bool ftrace_mux_may_skip_wait(const struct ftrace_ops *ops)
 {
 	return ops->mux.owner_waits && !ops->trampoline;
 }
@@ -154,9 +154,9 @@ static inline void ftrace_mux_rec_del(struct ftrace_ops *ops,
 }
 
 /*
- * The mux.tr of the tracers of @tr: @tr, or NULL for the top instance, for which callers pass NULL
- * or its trace array. That array is recognized by its ops, and not by TRACE_ARRAY_FL_GLOBAL, which
- * is not set yet when a tracer starts early (ftrace=).
+ * What mux.tr is for the tracers of @tr: NULL for the top instance, else @tr. For the top instance,
+ * callers pass NULL or its trace array. This array is recognized by its ops, and not by
+ * TRACE_ARRAY_FL_GLOBAL, which is not set yet when a tracer starts early (ftrace=).
  */
 static inline struct trace_array *ftrace_mux_instance(struct trace_array *tr)
 {
@@ -248,7 +248,7 @@ static inline void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent) { 
 static inline void ftrace_mux_wait(void) { }
 static inline void ftrace_mux_clear_owner_waits_sync(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_set_owner_waits(struct ftrace_ops *ops) { }
-static inline bool ftrace_mux_owner_waits(const struct ftrace_ops *ops) { return false; }
+static inline bool ftrace_mux_may_skip_wait(const struct ftrace_ops *ops) { return false; }
 static inline void ftrace_mux_link(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_unlink(struct ftrace_ops *ops) { }
 static inline bool ftrace_mux_update_func(struct ftrace_ops *ops) { return false; }

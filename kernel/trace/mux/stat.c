@@ -7,8 +7,8 @@
  * moves all entries to them. No call site is patched.
  *
  * The file shows "-" instead of a number while nothing is counted, for a tracer with an incomplete
- * count, and for a direct call: if a function has no other tracer, its call site makes the direct
- * call without a trampoline, and nothing counts it.
+ * count, and for a direct call: if a function has no other tracer, no combination makes the direct
+ * call, and nothing counts it.
  * It shows "-" for a time that is not measured, or after the machine was suspended.
  *
  * If there is no memory when counting stops, an entry keeps leading to a combination that counts,
@@ -178,7 +178,10 @@ void ftrace_mux_stat_switch(void)
 
 /* The mode */
 
-/* When counting starts, mark the tracers of functions without an entry: no combination counts */
+/*
+ * When counting starts, mark the tracers of functions without an entry: no combination makes the
+ * calls of these functions, so nothing counts them.
+ */
 static void mark_entryless_functions(void)
 {
 	struct ftrace_rec_iter *iter;

@@ -34,7 +34,7 @@ u64 ftrace_mux_last_seq(void)
 
 /* Names and defaults */
 
-static bool is_graph_tracer(struct ftrace_ops *ops, struct trace_array *tr)
+static bool is_function_graph_of(struct ftrace_ops *ops, struct trace_array *tr)
 {
 	return tr && tr->gops && ops == &tr->gops->ops;
 }
@@ -50,21 +50,22 @@ static bool is_graph_tracer(struct ftrace_ops *ops, struct trace_array *tr)
  */
 int ftrace_mux_copy_filter(struct ftrace_ops_hash *to, const struct ftrace_ops_hash *from)
 {
-	struct ftrace_hash *filter, *notrace_hash;
+	struct ftrace_hash *new_filter, *new_notrace, *old_filter, *old_notrace;
 
-	filter = ftrace_copy_hash(from ? ftrace_locked_hash(from->filter_hash) : NULL);
-	notrace_hash = ftrace_copy_hash(from ? ftrace_locked_hash(from->notrace_hash) : NULL);
-	if (!filter || !notrace_hash) {
-		free_ftrace_hash(filter);
-		free_ftrace_hash(notrace_hash);
+	new_filter = ftrace_copy_hash(from ? ftrace_locked_hash(from->filter_hash) : NULL);
+	new_notrace = ftrace_copy_hash(from ? ftrace_locked_hash(from->notrace_hash) : NULL);
+	if (!new_filter || !new_notrace) {
+		free_ftrace_hash(new_filter);
+		free_ftrace_hash(new_notrace);
 		return -ENOMEM;
 	}
 
-	filter = rcu_replace_pointer(to->filter_hash, filter, lockdep_is_held(&ftrace_lock));
-	notrace_hash = rcu_replace_pointer(to->notrace_hash, notrace_hash,
-					   lockdep_is_held(&ftrace_lock));
-	free_ftrace_hash_rcu(filter);
-	free_ftrace_hash_rcu(notrace_hash);
+	old_filter = rcu_replace_pointer(to->filter_hash, new_filter,
+					 lockdep_is_held(&ftrace_lock));
+	old_notrace = rcu_replace_pointer(to->notrace_hash, new_notrace,
+					  lockdep_is_held(&ftrace_lock));
+	free_ftrace_hash_rcu(old_filter);
+	free_ftrace_hash_rcu(old_notrace);
 
 	return 0;
 }
@@ -98,7 +99,7 @@ void ftrace_mux_init_tracer(struct ftrace_ops *ops, const char *name,
 	 * top one: that may have been removed, and @tr may be a new one at the same address. This
 	 * cannot fail: an empty filter needs no memory.
 	 */
-	if (ops != function && !is_graph_tracer(ops, tr) &&
+	if (ops != function && !is_function_graph_of(ops, tr) &&
 	    (ops->name != name || ops->mux.tr || ftrace_mux_instance(tr)))
 		ftrace_mux_copy_filter(&ops->local_hash, NULL);
 
@@ -299,9 +300,9 @@ void ftrace_mux_register(struct ftrace_ops *ops)
 }
 
 /*
- * Of the other tracers that the files of the instance of @ops show: the last one that was
- * registered before @ops; if there is none, or if @ops is not listed, the last one of all; NULL if
- * the files show no other.
+ * The tracer that becomes the default after @ops: of the other tracers that the files of its
+ * instance show, the last one that was registered before @ops. If there is none before @ops, or if
+ * @ops is not listed, it is the last one of all. NULL if the files show no other tracer.
  */
 static struct ftrace_ops *next_default(struct ftrace_ops *ops)
 {
@@ -420,7 +421,7 @@ enum ftrace_mux_error ftrace_mux_find_by_name(struct trace_array *tr, const char
 			continue;
 		*found = ops;
 		if (!(ops->flags & FTRACE_OPS_FL_USER))
-			return FTRACE_MUX_ERR_NOT_USERS;
+			return FTRACE_MUX_ERR_KERNEL_FILTER;
 		return FTRACE_MUX_NO_ERROR;
 	}
 

@@ -532,7 +532,7 @@ static bool move_entry(struct mux_update *u, struct ftrace_mux_entry *entry)
 
 /*
  * Have entries ready for all functions that are looked up one by one. This does not test whether a
- * record changes: an entry for a record that does not change is not needed.
+ * record changes. For one that does not, it may prepare an entry that no function gets.
  */
 static void prepare_recs(struct mux_update *u)
 {

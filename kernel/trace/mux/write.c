@@ -35,7 +35,7 @@
 enum line_state {
 	LINE_START,
 	LINE_DEFAULT,		/* after a word that is no name in brackets */
-	LINE_NAME,		/* after an opening bracket that stands alone */
+	LINE_BRACKET,		/* after an opening bracket that stands alone */
 	LINE_NAMED,		/* after a name in brackets */
 	LINE_COMMENT,
 };
@@ -55,7 +55,7 @@ struct ftrace_mux_writer {
 	struct list_head	named;
 	/* In LINE_NAMED: the iterator of the filter that the line is about */
 	struct ftrace_iterator	*line_iter;
-	/* The last word of it, not written yet: the next may be its module, in brackets */
+	/* The last word of the line, not written yet: the next may be its module, in brackets */
 	char			*function;
 };
 
@@ -105,23 +105,26 @@ static int fail_without_memory(struct ftrace_iterator *file_iter, int ret)
 	return ret;
 }
 
+static bool is_for_filter(const struct ftrace_iterator *iter, struct ftrace_ops *ops, u64 seq)
+{
+	return iter->ops == ops && iter->mux_seq == seq;
+}
+
 /*
- * The iterator for the filter that @key has: @file_iter, or one of writer->named, which is made for
- * the first line about the filter. NULL without memory.
+ * The iterator for a filter that ftrace_mux_filter_find() has found: @file_iter, or one of
+ * writer->named, which is made for the first line about the filter. NULL without memory.
  */
 static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file_iter,
-					      struct ftrace_iterator *key)
+					      struct ftrace_ops *ops, u64 seq)
 {
 	struct ftrace_mux_writer *writer = file_iter->mux_writer;
 	struct named_filter *named;
 
-	if (file_iter->ops == key->ops && file_iter->mux_seq == key->mux_seq) {
-		writer->wrote_default = true;
+	if (is_for_filter(file_iter, ops, seq))
 		return file_iter;
-	}
 
 	list_for_each_entry(named, &writer->named, node) {
-		if (named->iter.ops == key->ops && named->iter.mux_seq == key->mux_seq)
+		if (is_for_filter(&named->iter, ops, seq))
 			return &named->iter;
 	}
 
@@ -129,9 +132,9 @@ static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file_iter,
 	if (!named)
 		return NULL;
 
-	named->iter.ops = key->ops;
-	named->iter.mux_seq = key->mux_seq;
-	named->iter.tr = key->tr;
+	named->iter.ops = ops;
+	named->iter.mux_seq = seq;
+	named->iter.tr = file_iter->tr;
 	named->iter.flags = file_iter->flags & (FTRACE_ITER_FILTER | FTRACE_ITER_NOTRACE);
 	if (ftrace_mux_filter_copy(&named->iter, writer->empty)) {
 		kfree(named);
@@ -147,8 +150,9 @@ static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file_iter,
 static int begin_named(struct ftrace_iterator *file_iter, char *name, size_t len)
 {
 	struct ftrace_mux_writer *writer = file_iter->mux_writer;
-	struct ftrace_iterator key = { .tr = file_iter->tr };
 	enum ftrace_mux_error error;
+	struct ftrace_ops *ops;
+	u64 seq;
 
 	if (!len || name[len - 1] != ']')
 		return bad_name(file_iter, name, FTRACE_MUX_ERR_NO_BRACKET);
@@ -158,8 +162,8 @@ static int begin_named(struct ftrace_iterator *file_iter, char *name, size_t len
 		return bad_name(file_iter, name, FTRACE_MUX_ERR_NO_NAME);
 
 	scoped_guard(mutex, &ftrace_mux_files_mutex) {
-		error = ftrace_mux_filter_find(&key, name);
-		writer->line_iter = error ? NULL : named_iterator(file_iter, &key);
+		error = ftrace_mux_filter_find(file_iter->tr, name, &ops, &seq);
+		writer->line_iter = error ? NULL : named_iterator(file_iter, ops, seq);
 	}
 
 	if (error)
@@ -167,6 +171,8 @@ static int begin_named(struct ftrace_iterator *file_iter, char *name, size_t len
 	if (!writer->line_iter)
 		return fail_without_memory(file_iter, -ENOMEM);
 
+	if (writer->line_iter == file_iter)
+		writer->wrote_default = true;
 	writer->state = LINE_NAMED;
 
 	return 0;
@@ -244,7 +250,7 @@ static int write_word(struct ftrace_iterator *file_iter, char *word, size_t len)
 	switch (writer->state) {
 	case LINE_START:
 		if (!strcmp(word, "[")) {
-			writer->state = LINE_NAME;
+			writer->state = LINE_BRACKET;
 			return 0;
 		}
 		/* Not a pattern: as a glob, [abc] would match only names of one character */
@@ -256,7 +262,7 @@ static int write_word(struct ftrace_iterator *file_iter, char *word, size_t len)
 		if (!is_trigger(word))
 			writer->wrote_default = true;
 		return write_pattern(file_iter, word);
-	case LINE_NAME:
+	case LINE_BRACKET:
 		return begin_named(file_iter, word, len);
 	case LINE_NAMED:
 		return fail_without_memory(file_iter, write_named(writer, word, len));
@@ -272,7 +278,7 @@ static int end_line(struct ftrace_iterator *file_iter)
 	struct ftrace_mux_writer *writer = file_iter->mux_writer;
 	int ret;
 
-	if (writer->state == LINE_NAME)
+	if (writer->state == LINE_BRACKET)
 		return bad_name(file_iter, "", FTRACE_MUX_ERR_NO_BRACKET);
 
 	ret = fail_without_memory(file_iter, write_function(writer, NULL));
@@ -317,7 +323,7 @@ static bool take_blank(struct ftrace_iterator *file_iter, char ch, int *err)
  */
 static bool ended_name(enum line_state before, enum line_state now)
 {
-	return before != LINE_NAMED && (now == LINE_NAME || now == LINE_NAMED);
+	return before != LINE_NAMED && (now == LINE_BRACKET || now == LINE_NAMED);
 }
 
 /*
@@ -393,7 +399,7 @@ ssize_t ftrace_mux_regex_write(struct ftrace_iterator *file_iter, const char __u
 	if (file_iter->parser.fail)
 		return -EINVAL;
 
-	/* Only one word is taken */
+	/* take_word() takes one word, or a name and one word: a page is enough */
 	cnt = min(cnt, PAGE_SIZE);
 	char *text __free(kfree) = memdup_user(ubuf, cnt);
 	if (IS_ERR(text)) {

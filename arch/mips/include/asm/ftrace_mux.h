@@ -16,6 +16,9 @@
  */
 #define ARCH_FTRACE_MUX_SITE_REGS	true
 
+/* No call site calls a direct trampoline */
+#define ARCH_FTRACE_MUX_DIRECT_IN_LIST	true
+
 /* The clock that times calls: not get_cycles(), which has 32 bits at most */
 #define ARCH_FTRACE_MUX_CLOCK	sched_clock
 
