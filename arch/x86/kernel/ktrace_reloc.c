@@ -163,7 +163,7 @@ static int branch_action(struct insn *insn, enum insn_action action)
 	return action;
 }
 
-static int two_byte_kind(struct insn *insn)
+static int two_byte_action(struct insn *insn)
 {
 	switch (insn->opcode.bytes[1]) {
 	case JCC_OPCODE ... JCC_OPCODE + 0xf:
@@ -178,7 +178,7 @@ static int two_byte_kind(struct insn *insn)
 	}
 }
 
-static int one_byte_kind(struct insn *insn)
+static int one_byte_action(struct insn *insn)
 {
 	switch (insn->opcode.bytes[0]) {
 	case 0x70 ... 0x7f:
@@ -227,7 +227,7 @@ static int insn_action(struct insn *insn)
 	if (insn->vex_prefix.value)
 		return ACTION_COPY;
 
-	return insn->opcode.nbytes == 1 ? one_byte_kind(insn) : two_byte_kind(insn);
+	return insn->opcode.nbytes == 1 ? one_byte_action(insn) : two_byte_action(insn);
 }
 
 /* Move one instruction. Returns its action, or an error. */
