@@ -26,7 +26,7 @@ struct trace_array;
 
 /**
  * struct ftrace_mux_rec - data of the multiplexer in a struct dyn_ftrace
- * @entry: index of the entry that the call site tells (<linux/ftrace_mux_arch.h>), 0 for none
+ * @entry: index of the entry that the function has (<linux/ftrace_mux_arch.h>), 0 for none
  * @filter_ids: mask of the IDs of tracers whose filter selects the function
  * @notrace_ids: those of @filter_ids whose notrace list contains the function
  *
@@ -145,7 +145,7 @@ struct ftrace_mux_call {
 bool is_ftrace_mux_trampoline(unsigned long addr);
 int ftrace_mux_get_kallsym(unsigned int symnum, unsigned long *value, char *name);
 
-/* Provided by fgraph.c with arch_fgraph_return_slot, and by the architecture without it */
+/* Provided by fgraph.c if arch_fgraph_return_slot is defined, else by the architecture */
 void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *op, struct ftrace_regs *fregs);
 
@@ -168,7 +168,7 @@ struct fgraph_set_member {
 /**
  * struct fgraph_set - the graph tracers that want a function
  * @nr: number of graph tracers
- * @gops: the graph tracers, with their indexes in fgraph_array[] when the set was
+ * @members: the graph tracers, with their indexes in fgraph_array[] when the set was
  *	made; a graph tracer that is no longer at its index may have been freed
  */
 struct fgraph_set {

@@ -84,14 +84,15 @@ struct seq_file;
  * @graph_set: the same graph tracers, for ftrace_graph_set_func()
  * @timed: the args of @calls while their time is measured, else NULL
  * @last_seq: ftrace_mux_last_seq() when it was made
- * @only_graph: the graph tracer, if there was only one
+ * @only_graph: the graph tracer that the manager called when the combination was made, if @graph
+ *	was 0; NULL if the combination does not have the manager
  * @generation: when it was made, see count.c
  * @entry_left: an entry has left it since the last sweep (quiesce.c) started
  * @nr: number of tracers
  * @ops: the tracers, in the order of struct ftrace_mux_set: those with an ID first, lowest first
  *
- * When arch_ftrace_mux_init_combo() has succeeded, only the func members of @calls change of what
- * the architecture reads.
+ * After arch_ftrace_mux_init_combo() has succeeded, no member that the architecture reads
+ * changes, except the func of each of @calls.
  */
 struct ftrace_mux_combo {
 	/* Used by the architecture, as are @nr and @ops */

@@ -21,11 +21,12 @@
  *
  * n is the offset in bytes of a cell: the cells are the pointers in ftrace_cells[].
  * ftrace_caller() calls what the cell points to.  The first cell, n = 0, is for the
- * list function, which walks the list of all ops.  Each ops that finds a free cell
- * has its own, in place of the trampoline that other architectures generate for it.
- * A function that is traced by this ops alone uses the cell of the ops.  The cells
- * behind these are the entries of the multiplexer.  While the multiplexer is on, each
- * function that has an entry uses that one, even with one tracer: see ftrace_mux.c.
+ * list function, which walks the list of all ops.  The next cells are for one ops each,
+ * in place of the trampolines that other architectures generate.  An ops gets a free one
+ * when it is registered while the multiplexer is off, or when the multiplexer is switched
+ * off.  A function that is traced by this ops alone uses the cell of the ops.  The last
+ * cells are the entries of the multiplexer, see ftrace_mux.c.  While the multiplexer is
+ * on, a function that has an entry uses the entry, even if it has only one tracer.
  *
  * Each change of a call site writes aligned words, and none needs another CPU
  * to stop:
@@ -180,7 +181,7 @@ static __always_inline int read_insn(unsigned long addr, u32 *insn)
  * word, and keeps it. So write the word back at once. Preemption is disabled, so that this is done
  * on the CPU whose data cache has the word.
  */
-static __always_inline int write_insn(unsigned long addr, u32 insn)
+static __always_inline int write_site_insn(unsigned long addr, u32 insn)
 {
 	int faulted;
 
@@ -242,7 +243,7 @@ int __init ftrace_dyn_arch_init(void)
 #ifdef FTRACE_ENTRY_BOOTS
 	int ret;
 
-	ret = write_insn(FTRACE_ADDR, INSN_MOVE(1, 29));
+	ret = write_site_insn(FTRACE_ADDR, INSN_MOVE(1, 29));
 	if (ret)
 		return ret;
 
@@ -336,7 +337,9 @@ static struct ftrace_target *free_target(void)
  * arch_ftrace_update_trampoline - give an ops a cell, or update what its cell calls
  * @ops: the ops
  *
- * Called when @ops is registered, and when ftrace_ops_get_func(@ops) may have changed.
+ * Called when @ops is registered, when ftrace_ops_get_func(@ops) may have changed, and when
+ * the multiplexer is switched off.  Not called while the multiplexer is on and
+ * ops->trampoline is 0: call sites then need no cell of an ops.
  * If @ops has a cell already, call sites may use it: a CPU calls the old function until it
  * sees the store of the new one.  If there is no free cell, ops->trampoline stays 0: ftrace then
  * asks for FTRACE_ADDR, the list function, for a function that has this ops alone and no entry of
@@ -354,7 +357,7 @@ void arch_ftrace_update_trampoline(struct ftrace_ops *ops)
 			return;
 		target->ops = ops;
 		target->func = ftrace_ops_get_func(ops);
-		/* No call site uses the cell yet: see show_cells() */
+		/* No barrier: sync_cells() or flush_module() precedes the first use of it */
 		WRITE_ONCE(ftrace_cells[target - targets], target);
 		ops->trampoline = (unsigned long)&ftrace_cells[target - targets];
 		return;
@@ -406,11 +409,11 @@ int ftrace_init_nop(struct module *mod, struct dyn_ftrace *rec)
 			return ret;
 	}
 
-	ret = write_insn(ip, insn_load_caller());
+	ret = write_site_insn(ip, insn_load_caller());
 	if (ret)
 		return ret;
 
-	ret = write_insn(ip + SITE_CELL_OFFSET, INSN_CELL(0));
+	ret = write_site_insn(ip + SITE_CELL_OFFSET, INSN_CELL(0));
 	if (ret)
 		return ret;
 
@@ -443,8 +446,9 @@ static int flush_module(struct notifier_block *nb, unsigned long state,
 		return NOTIFY_DONE;
 
 	/*
-	 * As in ftrace_replace_code(), see show_cells().  Without cpus_read_lock(): a CPU that
-	 * is coming up executes nothing of the module before the module is live.
+	 * As in ftrace_replace_code(), see sync_cells().  Without cpus_read_lock(): no CPU, not
+	 * even one that is coming up, executes code of the module before its init function runs,
+	 * which is after this.
 	 */
 	kick_all_cpus_sync();
 	flush_module_text(&mod->mem[MOD_TEXT]);
@@ -486,11 +490,11 @@ static __always_inline int turn_on(unsigned long ip, unsigned long addr)
 	if (ret)
 		return ret;
 
-	ret = write_insn(ip + SITE_CELL_OFFSET, cell_insn(addr));
+	ret = write_site_insn(ip + SITE_CELL_OFFSET, cell_insn(addr));
 	if (ret)
 		return ret;
 
-	return write_insn(ip + SITE_CALL_OFFSET, INSN_CALL);
+	return write_site_insn(ip + SITE_CALL_OFFSET, INSN_CALL);
 }
 
 static __always_inline int turn_off(unsigned long ip)
@@ -501,11 +505,11 @@ static __always_inline int turn_off(unsigned long ip)
 	if (ret)
 		return ret;
 
-	ret = write_insn(ip + SITE_CALL_OFFSET, INSN_NOP);
+	ret = write_site_insn(ip + SITE_CALL_OFFSET, INSN_NOP);
 	if (ret)
 		return ret;
 
-	return write_insn(ip + SITE_CELL_OFFSET, INSN_CELL(0));
+	return write_site_insn(ip + SITE_CELL_OFFSET, INSN_CELL(0));
 }
 
 static __always_inline int change_cell(unsigned long ip, unsigned long addr)
@@ -516,7 +520,7 @@ static __always_inline int change_cell(unsigned long ip, unsigned long addr)
 	if (ret)
 		return ret;
 
-	return write_insn(ip + SITE_CELL_OFFSET, cell_insn(addr));
+	return write_site_insn(ip + SITE_CELL_OFFSET, cell_insn(addr));
 }
 
 /**
@@ -552,13 +556,13 @@ int ftrace_modify_call(struct dyn_ftrace *rec, unsigned long old_addr,
 }
 
 /*
- * An update of call sites.  All CPUs are shown the cells once, before the first call site is
- * turned on or changed.  Each flush starts a new range.
+ * An update of call sites.  Before the first one is turned on or changed, all CPUs are interrupted
+ * once, so that they see the cells.  Each flush starts a new range.
  */
 struct site_update {
 	unsigned long start;	/* of the call sites that were written and not flushed yet */
 	unsigned long end;
-	bool cells_shown;	/* show_cells() was called */
+	bool cells_synced;	/* sync_cells() was called */
 };
 
 static void flush_written(struct site_update *update)
@@ -612,13 +616,13 @@ static inline void add_written(struct site_update *update, unsigned long ip)
  * barrier orders the fetch of an instruction before a load. So interrupt each CPU after the cells
  * and targets are stored, and before the first call site is written.
  */
-static void show_cells(struct site_update *update)
+static void sync_cells(struct site_update *update)
 {
-	if (update->cells_shown)
+	if (update->cells_synced)
 		return;
 
 	kick_all_cpus_sync();
-	update->cells_shown = true;
+	update->cells_synced = true;
 }
 
 /* Bring the call site of @rec to the state that its record asks for. */
@@ -643,7 +647,7 @@ static int update_rec(struct site_update *update, struct dyn_ftrace *rec, bool e
 	if (type == FTRACE_UPDATE_MAKE_NOP)
 		return turn_off(rec->ip);
 
-	show_cells(update);
+	sync_cells(update);
 	if (type == FTRACE_UPDATE_MODIFY_CALL)
 		return change_cell(rec->ip, addr);
 

@@ -11,8 +11,8 @@
  * Whether ftrace_caller() saves all registers is a bit of the call site. An entry only moves
  * between combinations that both need them, or both do not.
  *
- * ftrace_lock serializes all changes. Without the lock, ftrace_caller() reads a cell, and the call
- * that the cell points to.
+ * ftrace_lock serializes all changes. ftrace_caller() reads a cell, and the call that the cell
+ * points to. It takes no lock.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kprobes.h>
@@ -55,11 +55,11 @@ const struct ftrace_mux_call **arch_ftrace_mux_call_ptr(unsigned int index)
  * arch_ftrace_mux_add_entries - add FTRACE_MUX_CHUNK_ENTRIES entries
  * @first: the index of the first
  *
+ * The table is static: only check that it has room for the entries.
+ *
  * Context: process context, may sleep; ftrace_lock held.
  *
- * The table is static. Checks that it has room for them.
- *
- * Return: 0, -ENOMEM if it has not.
+ * Return: 0, or -ENOMEM if the table has no room for them.
  */
 int arch_ftrace_mux_add_entries(unsigned int first)
 {

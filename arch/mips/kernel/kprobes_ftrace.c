@@ -61,8 +61,9 @@ static nokprobe_inline void run_probe(unsigned long ip, struct pt_regs *regs)
  * is set, and a probe that they hit is counted as missed, as at a breakpoint.  With
  * the lock, it would be missed without being counted, and function tracers would
  * not see what handlers call.  Before current_kprobe is set, nothing is called here
- * that can be probed, except with CONFIG_PROVE_RCU_LIST.  After it is cleared, the
- * scheduler may be called, when preemption is enabled.
+ * that can be probed, except with CONFIG_PROVE_RCU_LIST.  After it is cleared,
+ * enabling preemption may call the scheduler.  If the scheduler hits a probe, preemption
+ * is disabled there: so this handler does not call the scheduler again.
  */
 void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *ops, struct ftrace_regs *fregs)

@@ -107,6 +107,7 @@ enum {
 	ERR_NO_SYMBOL,
 	ERR_CODE_FIXED,
 	ERR_NOTRACE,
+	ERR_COMMAND,
 };
 
 static const char * const errors[] = {
@@ -114,6 +115,7 @@ static const char * const errors[] = {
 	[ERR_NO_SYMBOL]		= "No such function",
 	[ERR_CODE_FIXED]	= "The start of the function cannot be changed on this machine",
 	[ERR_NOTRACE]		= "The function must not be traced",
+	[ERR_COMMAND]		= "Function commands cannot be used in this file",
 };
 
 /* @word: a name, or a pattern, a command, or "!" and a name */
@@ -121,6 +123,8 @@ static int why_not(const char *word)
 {
 	unsigned long func;
 
+	if (strchr(word, ':') && !strstr(word, ":mod:"))
+		return ERR_COMMAND;
 	if (strpbrk(word, "*?[!:"))
 		return ERR_NO_MATCH;
 
@@ -154,7 +158,7 @@ static int process_word(struct ftrace_iterator *iter)
 	if (!ret)
 		return 0;
 
-	/* -ENODEV: a function command, which needs a trace instance */
+	/* -ENODEV: a function command, or the name of a module that is not loaded */
 	if (ret == -EINVAL || ret == -ENODEV)
 		tracing_log_err(NULL, "ktrace", word, (const char **)errors, why_not(word), 0);
 	iter->failed = true;

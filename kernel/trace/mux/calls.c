@@ -12,8 +12,9 @@
  *	call site -> entry -> struct ftrace_mux_call -> callback
  *	                                             -> function for all calls -> callbacks
  *
- * If a combination counts its calls, the function is one that counts, and goes on with the
- * struct ftrace_mux_call that the entry would point to otherwise.
+ * If a combination counts its calls, its entries point to a pair with ftrace_mux_count(). This
+ * function counts, and then makes the call of the struct ftrace_mux_call that the entries would
+ * point to otherwise.
  *
  * An entry is changed by one store. A task that has loaded the old pointer, and was preempted,
  * still makes the calls of the old combination. So a combination is freed only when no task can

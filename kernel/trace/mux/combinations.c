@@ -71,10 +71,11 @@ static bool passes_graph_set(const struct ftrace_mux_combo *combo, unsigned int 
  * @set: the set
  *
  * Graph tracers are compared by their indexes, and a new graph tracer may get the index of one that
- * is gone. So @combo must be in the table, which ftrace_mux_combo_forget_graph() takes the
- * combinations of a removed graph tracer off. If graph tracers have not changed since the last
- * update, @combo may also be the combination of an entry that functions have. An update after such
- * a change checks all records, and does not compare the combinations of entries.
+ * is gone. So @combo must be in the table: when a graph tracer is removed,
+ * ftrace_mux_combo_forget_graph() takes its combinations off the table. If graph tracers have not
+ * changed since the last update, @combo may also be the combination of an entry that functions
+ * have. An update after such a change checks all records, and does not compare the combinations of
+ * entries.
  *
  * Context: ftrace_lock held.
  *

@@ -142,12 +142,13 @@ static void mark_combo_incomplete(const struct ftrace_mux_combo *combo)
 }
 
 /*
- * The graph tracer that @combo calls through the manager, NULL if none. There is only one while
- * combo->graph is 0.
+ * The graph tracer that @combo calls through the manager, NULL if none. If several are registered,
+ * a combination without graph tracers may still have the manager, whose filter was too large for
+ * lack of memory: it calls none of them.
  */
 static const struct ftrace_ops *only_graph(const struct ftrace_mux_combo *combo)
 {
-	if (combo->graph || !ftrace_mux_graph_ops ||
+	if (combo->graph || ftrace_mux_has_graph_sets() || !ftrace_mux_graph_ops ||
 	    !ftrace_mux_combo_has(combo, ftrace_mux_graph_ops))
 		return NULL;
 
@@ -300,7 +301,8 @@ void ftrace_mux_count_mark_all_incomplete(void)
  *
  * Context: ftrace_lock held.
  *
- * Return: false if some are not.
+ * Return: false if some are not, or if calls of any tracer went uncounted after the last time that
+ * a tracer was registered or unregistered before this one.
  */
 bool ftrace_mux_count_is_complete(const struct ftrace_ops *ops)
 {

@@ -10,7 +10,7 @@ struct ftrace_mux_set;
 
 /**
  * struct ftrace_mux_plan - what an update does to the functions of an entry
- * @target: the entry that the changing functions get; NULL for none
+ * @new_entry: the entry that the changing functions get; NULL for none
  * @link: link in the list of entries with changing functions
  * @sample: the record of one of the changing functions
  * @functions: number of changing functions
@@ -19,7 +19,7 @@ struct ftrace_mux_set;
  * @look_up: no function stands for all of them: look up the tracers of each
  */
 struct ftrace_mux_plan {
-	struct ftrace_mux_entry	*target;
+	struct ftrace_mux_entry	*new_entry;
 	struct ftrace_mux_entry	*link;
 	struct dyn_ftrace	*sample;
 	unsigned int		functions;

@@ -31,9 +31,9 @@ DEFINE_MUTEX(ftrace_mux_files_mutex);
 /* The filter of the function tracer, which the profiler follows */
 static struct ftrace_ops_hash *const shared_hash = &global_ops.local_hash;
 
-static struct ftrace_mux_profiler profiler_filter = {
-	.mod_trace	= LIST_HEAD_INIT(profiler_filter.mod_trace),
-	.mod_notrace	= LIST_HEAD_INIT(profiler_filter.mod_notrace),
+static struct ftrace_mux_profiler profiler_state = {
+	.mod_trace	= LIST_HEAD_INIT(profiler_state.mod_trace),
+	.mod_notrace	= LIST_HEAD_INIT(profiler_state.mod_notrace),
 };
 
 /**
@@ -49,13 +49,13 @@ void ftrace_mux_share_filter(struct ftrace_ops *ops)
 	guard(mutex)(&ftrace_lock);
 
 	if (ops->flags & FTRACE_OPS_FL_ENABLED ||
-	    WARN_ON_ONCE(profiler_filter.ops && profiler_filter.ops != ops))
+	    WARN_ON_ONCE(profiler_state.ops && profiler_state.ops != ops))
 		return;
 
-	if (!profiler_filter.own)
+	if (!profiler_state.own)
 		ops->func_hash = shared_hash;
-	ops->mux.profiler = &profiler_filter;
-	profiler_filter.ops = ops;
+	ops->mux.profiler = &profiler_state;
+	profiler_state.ops = ops;
 }
 
 /*
@@ -64,7 +64,7 @@ void ftrace_mux_share_filter(struct ftrace_ops *ops)
  */
 static struct ftrace_ops *split_profiler(void)
 {
-	struct ftrace_ops *ops = profiler_filter.ops;
+	struct ftrace_ops *ops = profiler_state.ops;
 
 	lockdep_assert_held(&ftrace_mux_files_mutex);
 
@@ -115,17 +115,17 @@ void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
  */
 void ftrace_mux_process_mods(char *mod)
 {
-	struct ftrace_mux_profiler *filter = &profiler_filter;
+	struct ftrace_mux_profiler *profiler = &profiler_state;
 
 	guard(mutex)(&ftrace_mux_files_mutex);
 
 	if (!split_profiler())
 		return;
 
-	if (!list_empty(&filter->mod_trace))
-		ftrace_process_mod_list(&filter->mod_trace, filter->ops, mod, true);
-	if (!list_empty(&filter->mod_notrace))
-		ftrace_process_mod_list(&filter->mod_notrace, filter->ops, mod, false);
+	if (!list_empty(&profiler->mod_trace))
+		ftrace_process_mod_list(&profiler->mod_trace, profiler->ops, mod, true);
+	if (!list_empty(&profiler->mod_notrace))
+		ftrace_process_mod_list(&profiler->mod_notrace, profiler->ops, mod, false);
 }
 #endif
 

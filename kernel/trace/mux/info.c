@@ -162,7 +162,7 @@ static void show_graph_tracers(struct seq_file *m, struct ftrace_mux_combo *comb
 	struct ftrace_ops *subops;
 
 	list_for_each_entry(subops, &manager->subop_list, list) {
-		if (combo->graph && !ftrace_mux_combo_has(combo, subops))
+		if (!ftrace_mux_combo_reaches(combo, subops))
 			continue;
 		seq_putc(m, ' ');
 		ftrace_mux_show_name(m, subops);

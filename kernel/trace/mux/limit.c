@@ -14,7 +14,6 @@
  * Limits are also read without it.
  */
 #include <linux/fs.h>
-#include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/trace.h>
 #include <linux/uaccess.h>
@@ -34,14 +33,11 @@ static unsigned int nr_limited;
 /* ftrace_mux_clock() at the last check */
 static u64 last_check;
 
-/* In jiffies: no check before */
-static unsigned long first_check;
-
 static void check_limits(struct work_struct *work);
 static DECLARE_DELAYED_WORK(limit_work, check_limits);
 
 /* Latency tracers, too, register the ops of their instance */
-static bool is_function_tracer(const struct tracer *tracer)
+static bool is_function_or_graph(const struct tracer *tracer)
 {
 	return !strcmp(tracer->name, "function") || !strcmp(tracer->name, "function_graph");
 }
@@ -53,7 +49,7 @@ static bool is_limited(const struct ftrace_ops *ops, struct trace_array *tr)
 		return false;
 	if (ftrace_mux_is_profiler(ops))
 		return true;
-	if (!is_function_tracer(tr->current_trace))
+	if (!is_function_or_graph(tr->current_trace))
 		return false;
 
 	return ops == tr->ops || (tr->gops && ops == &tr->gops->ops);
@@ -139,7 +135,7 @@ static void check_limits(struct work_struct *work)
 	guard(mutex)(&trace_types_lock);
 
 	/* This check was due for an earlier limit; set_limit() has queued one for the new limit */
-	if (nr_limited && time_before(jiffies, first_check))
+	if (delayed_work_pending(&limit_work))
 		return;
 
 	now = ftrace_mux_clock();
@@ -180,7 +176,6 @@ static int set_limit(struct trace_array *tr, unsigned int limit)
 		leave_out_past(tr);
 		if (!nr_limited++) {
 			last_check = ftrace_mux_clock();
-			first_check = jiffies + LIMIT_PERIOD;
 			/* The check of an earlier limit may still be pending */
 			mod_delayed_work(system_dfl_long_wq, &limit_work, LIMIT_PERIOD);
 		}

@@ -168,16 +168,19 @@ static inline bool ftrace_mux_is_profiler(const struct ftrace_ops *ops)
 	return ops->mux.profiler;
 }
 
-/* Say which instance a tracer of the kernel works for, before it is registered */
+/*
+ * For a tracer whose filter belongs to the kernel, before it is registered: say which instance it
+ * works for.
+ */
 static inline void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_array *tr)
 {
 	ops->mux.tr = ftrace_mux_instance(tr);
 }
 
 /*
- * The list of filters for modules that are not loaded yet, of @ops. Ask only if @ops does not have
- * the filter of the function tracer: see ftrace_mod_head(). NULL if @ops is not the profiler: no
- * other tracer with a filter of its own has such a list.
+ * The list of the filters that @ops has for modules that are not loaded yet. Ask only if @ops does
+ * not have the filter of the function tracer: see ftrace_mod_head(). NULL if @ops is not the
+ * profiler: no other tracer with a filter of its own has such a list.
  */
 static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int enable)
 {

@@ -183,8 +183,9 @@ static void free_combos_of(struct ftrace_ops *ops)
  * @ops: the tracer, on no call site any more; or a graph tracer, which has no ID
  * @quiescent: whether a grace period of both flavors of Tasks RCU has passed
  *	since it left the last call site. It may be false if @ops is never freed (it has no
- *	FTRACE_OPS_FL_DYNAMIC), if the owner of @ops calls ftrace_mux_wait() before it frees @ops,
- *	and for a graph tracer: combinations only compare the address of a graph tracer.
+ *	FTRACE_OPS_FL_DYNAMIC), if the owner of @ops waits before it frees @ops (see
+ *	ftrace_mux_may_skip_wait()), and for a graph tracer: after it was removed, combinations
+ *	only compare its address.
  *
  * If @quiescent is false, a sweep frees the ID and the combinations.
  *

@@ -12,7 +12,7 @@
  * It shows "-" for a time that is not measured, or after the machine was suspended.
  *
  * If there is no memory when counting stops, an entry keeps leading to a combination that counts,
- * until its tracers change.
+ * until the tracers of its functions change, or the mode changes again.
  *
  * Protected by ftrace_lock.
  */
@@ -182,7 +182,7 @@ void ftrace_mux_stat_switch(void)
  * When counting starts, mark the tracers of functions without an entry: no combination makes the
  * calls of these functions, so nothing counts them.
  */
-static void mark_entryless_functions(void)
+static void mark_tracers_without_entry(void)
 {
 	struct ftrace_rec_iter *iter;
 	struct dyn_ftrace *rec;
@@ -237,7 +237,7 @@ static int change_mode(enum ftrace_mux_mode new_mode)
 			ops->mux.usage = (struct ftrace_mux_usage){ };
 			ops->mux.incomplete = !ftrace_mux_enabled;
 		}
-		mark_entryless_functions();
+		mark_tracers_without_entry();
 	}
 	move_entries(set);
 

@@ -49,7 +49,8 @@ static bool wrapper_of_alias(unsigned long ip, const char *sym, char *wrapper)
  * The name without the prefix of the architecture, such as sys_read, is tried only if @search
  * begins with "sys_": "s*" does not select all system calls.
  *
- * Context: process context, with or without ftrace_lock. @ip is only compared.
+ * Context: process context, with or without ftrace_lock. @ip is not looked up, but only compared
+ * with the call site of the wrapper.
  *
  * Return: true if @ip is the call site of a system call one of whose names matches.
  */

@@ -41,7 +41,7 @@ static bool is_function_graph_of(struct ftrace_ops *ops, struct trace_array *tr)
 
 /**
  * ftrace_mux_copy_filter - give a tracer a copy of a filter
- * @to: the filter that is replaced, of no registered tracer
+ * @to: the filter that is replaced; no registered tracer uses it
  * @from: the filter that is copied, NULL to trace all functions
  *
  * Context: process context, may sleep; ftrace_lock held.

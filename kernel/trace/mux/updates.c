@@ -168,7 +168,7 @@ static struct ftrace_mux_entry *find_target(struct mux_update *u, struct dyn_ftr
 		return find_entry(u, rec);
 
 	if (entry->plan.functions)
-		entry = entry->plan.target;
+		entry = entry->plan.new_entry;
 
 	return entry == &ftrace_mux_entryless ? NULL : entry;
 }
@@ -320,6 +320,11 @@ static unsigned int note_change(struct mux_update *u, struct ftrace_ops *ops, bo
 	return BIT(u->nr_changes++);
 }
 
+/*
+ * For __ftrace_mux_rec_note_change(), if the change or the entry is not that of its last call: adds
+ * the entry to u->planned, unless it is there already, notes the change in its plan, and remembers
+ * both in u->last. Returns false, and does nothing, if ftrace_enabled is 0.
+ */
 static noinline bool select_change(struct mux_update *u, struct ftrace_ops *ops,
 				   struct dyn_ftrace *rec, bool add)
 {
@@ -353,7 +358,7 @@ static noinline bool select_change(struct mux_update *u, struct ftrace_ops *ops,
  *
  * Context: ftrace_lock held.
  *
- * Return: false if the multiplexer does not care, and ftrace has to test the record.
+ * Return: false if ftrace_enabled is 0: nothing is noted, and ftrace has to test the record.
  */
 bool __ftrace_mux_rec_note_change(struct ftrace_ops *ops, struct dyn_ftrace *rec, bool add,
 				  bool again)
@@ -555,14 +560,14 @@ static bool plan_moves(struct mux_update *u)
 	for (struct ftrace_mux_entry *entry = u->planned; entry; entry = entry->plan.link) {
 		struct ftrace_mux_plan *plan = &entry->plan;
 
-		plan->target = NULL;
+		plan->new_entry = NULL;
 		plan->look_up = !compute_set(u, entry);
 		/* The set may be that of the entry: a tracer was removed and added again */
 		if (!plan->look_up && entry != &ftrace_mux_entryless && u->set.nr &&
 		    (ftrace_mux_combo_equals(entry->combo, &u->set) ||
 		     move_entry(u, entry)))
-			plan->target = entry;
-		sites |= !plan->target;
+			plan->new_entry = entry;
+		sites |= !plan->new_entry;
 	}
 
 	return sites;
@@ -578,12 +583,12 @@ static void plan_sites(struct mux_update *u)
 
 		/* must_look_up() may be true of some functions without an entry */
 		look_up |= plan->look_up || entry == &ftrace_mux_entryless;
-		if (plan->target || plan->look_up)
+		if (plan->new_entry || plan->look_up)
 			continue;
 		/* Again: plan_moves() has used the set for other entries since */
 		compute_set(u, entry);
 		if (u->set.nr)
-			plan->target = get_entry(&u->set);
+			plan->new_entry = get_entry(&u->set);
 	}
 
 	if (look_up)

@@ -146,7 +146,7 @@ static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file_iter,
 	return &named->iter;
 }
 
-/* The line is about the tracer that @name names, with the closing bracket */
+/* The line is about the tracer whose name, followed by the closing bracket, is @name */
 static int begin_named(struct ftrace_iterator *file_iter, char *name, size_t len)
 {
 	struct ftrace_mux_writer *writer = file_iter->mux_writer;
