@@ -745,5 +745,6 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 	if (!function_graph_enter_regs(regs->regs[31], ip, 0, start_sp, fregs))
 		regs->regs[31] = (unsigned long)return_to_handler;
 }
+
 NOKPROBE_SYMBOL(ftrace_graph_func);
 #endif /* CONFIG_FUNCTION_GRAPH_TRACER */

@@ -8,8 +8,8 @@
  * not used: index 0 stands for a function without an entry. An entry moves to another combination
  * of tracers by one store.
  *
- * Whether ftrace_caller() saves all registers is a bit of the call site. An entry only moves
- * between combinations that both need them, or both do not.
+ * A bit of the call site tells ftrace_caller() whether to save all registers. So an entry moves
+ * only between two combinations that both need all registers, or that both do not.
  *
  * ftrace_lock serializes all changes. ftrace_caller() reads a cell, and the call that the cell
  * points to. It takes no lock.
@@ -106,6 +106,7 @@ void ftrace_graph_set_func(unsigned long ip, unsigned long parent_ip,
 	if (!function_graph_enter_set(regs->regs[31], ip, 0, start_sp, fregs, set))
 		regs->regs[31] = (unsigned long)return_to_handler;
 }
+
 NOKPROBE_SYMBOL(ftrace_graph_set_func);
 #endif
 

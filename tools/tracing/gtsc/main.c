@@ -431,7 +431,7 @@ int main(int argc, char **argv)
 		show_all_usage(stderr);
 		return 2;
 	}
-	if (is_help(argv[1])) {
+	if (is_help(argv[1]) || !strcmp(argv[1], "help")) {
 		show_all_usage(stdout);
 		return check_output();
 	}
