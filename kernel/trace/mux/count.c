@@ -142,9 +142,9 @@ static void mark_combo_incomplete(const struct ftrace_mux_combo *combo)
 }
 
 /*
- * The graph tracer that @combo calls through the manager, NULL if none. If several are registered,
- * a combination without graph tracers may still have the manager, whose filter was too large for
- * lack of memory: it calls none of them.
+ * The graph tracer that @combo calls through the manager, NULL if none. If several graph tracers
+ * are registered and combo->graph is 0, none of them wants the functions. @combo may have the
+ * manager nevertheless, if there was no memory to make the filter of the manager smaller.
  */
 static const struct ftrace_ops *only_graph(const struct ftrace_mux_combo *combo)
 {
@@ -301,8 +301,8 @@ void ftrace_mux_count_mark_all_incomplete(void)
  *
  * Context: ftrace_lock held.
  *
- * Return: false if some are not, or if calls of any tracer went uncounted after the last time that
- * a tracer was registered or unregistered before this one.
+ * Return: false if some are not. Also false if calls of any tracer went uncounted between the
+ * registration or unregistration that preceded this registration, and this registration.
  */
 bool ftrace_mux_count_is_complete(const struct ftrace_ops *ops)
 {

@@ -36,7 +36,10 @@ static u64 last_check;
 static void check_limits(struct work_struct *work);
 static DECLARE_DELAYED_WORK(limit_work, check_limits);
 
-/* Latency tracers, too, register the ops of their instance */
+/*
+ * Latency tracers have no limit, but they, too, register the ops of their instance (tr->ops). So
+ * look at the name of the current tracer.
+ */
 static bool is_function_or_graph(const struct tracer *tracer)
 {
 	return !strcmp(tracer->name, "function") || !strcmp(tracer->name, "function_graph");

@@ -331,12 +331,12 @@ void ftrace_mux_stat_end_timing(void)
 /* The file */
 
 /* What the line of a tracer shows */
-struct tracer_stat {
+struct stat_line {
 	struct ftrace_mux_usage	usage;
 	unsigned long		functions;
 };
 
-static void add_combo(struct tracer_stat *stats, const struct ftrace_mux_combo *combo)
+static void add_combo(struct stat_line *stats, const struct ftrace_mux_combo *combo)
 {
 	unsigned long functions = ftrace_mux_combo_functions(combo);
 	u64 calls = ftrace_mux_count_sum(combo);
@@ -440,7 +440,7 @@ static unsigned long missed_calls(struct ftrace_ops *ops)
 	return missed + (ops->nr_missed ? ops->nr_missed(ops) : 0);
 }
 
-static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct tracer_stat *stat)
+static void show_tracer(struct seq_file *m, struct ftrace_ops *ops, const struct stat_line *stat)
 {
 	u64 ns = max(ktime_get_ns() - max(started, ops->mux.since), 1ULL);
 	const struct ftrace_mux_usage *usage = &stat->usage;
@@ -472,7 +472,7 @@ static int stat_show(struct seq_file *m, void *v)
 	if (ftrace_is_dead())
 		return -ENODEV;
 
-	struct tracer_stat *stats __free(kvfree) =
+	struct stat_line *stats __free(kvfree) =
 		kvcalloc(ftrace_mux_nr_tracers(), sizeof(*stats), GFP_KERNEL);
 	if (!stats)
 		return -ENOMEM;

@@ -37,10 +37,13 @@ struct ftrace_mux_timer {
 
 static __always_inline struct ftrace_mux_timer ftrace_mux_timer_start(void)
 {
-	return (struct ftrace_mux_timer) {
-		.nivcsw = READ_ONCE(current->nivcsw),
-		.start = ftrace_mux_clock(),
-	};
+	struct ftrace_mux_timer timer;
+
+	/* First: the time of a preemption between the two must not count as time of the call */
+	timer.nivcsw = READ_ONCE(current->nivcsw);
+	timer.start = ftrace_mux_clock();
+
+	return timer;
 }
 
 /*

@@ -250,6 +250,7 @@ void ftrace_mux_link(struct ftrace_ops *ops)
 
 	lockdep_assert_held(&ftrace_lock);
 
+	/* Not a tracer: it calls ftrace_stub(), as tmp_ops of __modify_ftrace_direct() does */
 	if (ops->flags & FTRACE_OPS_FL_STUB)
 		return;
 

@@ -17,6 +17,8 @@
  * names a tracer. If making a copy the filter fails, that filter stays as it is.
  *
  * @file_iter is the iterator of the file, which has the copy of the filter of the default tracer.
+ * If lines name other tracers, and no line is about this filter, the copy is dropped: with O_TRUNC,
+ * it is empty.
  *
  * Protected by parser_lock of ftrace, until the file is released.
  */
@@ -328,8 +330,9 @@ static bool ended_name(enum line_state before, enum line_state now)
 
 /*
  * Take one word of @text, as trace_get_user() does: the program writes the rest again. But take the
- * name of a tracer together with the word behind it: a program that does not write the rest
- * would have emptied the filter and set no pattern.
+ * name of a tracer together with the word behind it. If only the name was taken, a program that
+ * does not write the rest would name a tracer without a pattern: with O_TRUNC, that empties the
+ * filter of this tracer.
  * Returns the number of characters, or an error.
  */
 static ssize_t take_word(struct ftrace_iterator *file_iter, const char *text, size_t cnt)
