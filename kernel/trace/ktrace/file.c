@@ -121,9 +121,11 @@ static const char * const errors[] = {
 /* @word: a name, or a pattern, a command, or "!" and a name */
 static int why_not(const char *word)
 {
+	const char *command;
 	unsigned long func;
 
-	if (strchr(word, ':') && !strstr(word, ":mod:"))
+	command = strchr(word, ':');
+	if (command && strcmp(command, ":mod") && strncmp(command, ":mod:", 5))
 		return ERR_COMMAND;
 	if (strpbrk(word, "*?[!:"))
 		return ERR_NO_MATCH;

@@ -10,7 +10,8 @@
  * What a tracer drops itself, because of its PID filter or in a recursion, is counted: it has
  * been called. Some calls are not counted, and make the count of a tracer incomplete:
  *
- *  - calls that go through ftrace_ops_list_func(), also because the multiplexer is off
+ *  - calls of functions without an entry: those that go through ftrace_ops_list_func(), and all
+ *    calls while the multiplexer is off
  *  - calls of combinations for which there was no memory to count.
  *
  * If an entry or a combination cannot be allocated, the counts of all tracers are incomplete. CPUs
@@ -301,8 +302,8 @@ void ftrace_mux_count_mark_all_incomplete(void)
  *
  * Context: ftrace_lock held.
  *
- * Return: false if some are not. Also false if calls of any tracer went uncounted between the
- * registration or unregistration that preceded this registration, and this registration.
+ * Return: false if some are not. Also false if calls of any tracer went uncounted since the last
+ * registration or unregistration before this one.
  */
 bool ftrace_mux_count_is_complete(const struct ftrace_ops *ops)
 {

@@ -208,15 +208,6 @@ static void *sections_next(struct seq_file *m, void *v, loff_t *pos)
 
 	p = show_ftrace_seq_ops.next(m, v, &next);
 	*pos = section->base + next;
-	if (p)
-		return p;
-
-	/*
-	 * t_next() does not go on from the functions to the module filters and triggers: t_start()
-	 * does. In an ordinary file, seq_file calls it for the next read.
-	 */
-	show_ftrace_seq_ops.stop(m, NULL);
-	p = show_ftrace_seq_ops.start(m, &next);
 
 	return p ?: next_section(m, *pos);
 }

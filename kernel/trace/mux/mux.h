@@ -232,7 +232,10 @@ bool ftrace_profile_stop(void);
 static inline bool ftrace_profile_stop(void) { return false; }
 #endif
 
-/* Whether the writes to an open file are the multiplexer's */
+/*
+ * Whether write.c interprets what is written to an open file. It does so for set_ftrace_filter and
+ * set_ftrace_notrace, but not for other files with an iterator, such as stack_trace_filter.
+ */
 static inline bool ftrace_mux_writes(struct ftrace_iterator *iter)
 {
 	return iter->mux_writer;

@@ -85,7 +85,8 @@ struct trace_array *ftrace_mux_profiler_tr(struct trace_array *tr)
  *
  * Context: process context, may sleep; takes ftrace_lock.
  *
- * Return: the array, NULL if @tr is not the top instance, or the profiler is on.
+ * Return: the array; NULL if @tr is not the top instance, if the profiler is on, or if it was never
+ * on and so has no PIDs.
  */
 struct trace_array *ftrace_mux_idle_profiler_tr(struct trace_array *tr)
 {

@@ -163,7 +163,8 @@ void ftrace_mux_stat_unregister(struct ftrace_ops *ops)
 /**
  * ftrace_mux_stat_switch - follow a change of ftrace_mux_enabled
  *
- * While it is false, calls go through the list.
+ * While it is 0, functions have no entries, and nothing counts their calls: the counts of all
+ * tracers are incomplete.
  *
  * Context: ftrace_lock held.
  */

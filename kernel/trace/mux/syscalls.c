@@ -2,10 +2,11 @@
 /*
  * Function tracer multiplexer: the names of system calls in filters.
  *
- * The function that the system call table names is __x64_sys_read on x86_64. Users
- * know it as sys_read. The wrapper of a system call without arguments has a second
- * symbol, __do_sys_getpid, and that is the one kallsyms gives for its address. A
- * filter that a user types finds the wrapper by each of these names.
+ * On some architectures, the function that the kernel calls for a system call is a wrapper. On
+ * x86_64, that of read() is __x64_sys_read; users know it as sys_read. On x86_64, the wrapper of a
+ * system call without arguments has a second symbol, such as __do_sys_getpid for __x64_sys_getpid,
+ * and kallsyms gives this symbol for its address. A filter that a user types finds the wrapper by
+ * each of these names.
  */
 #include <linux/ftrace_mux_arch.h>
 #include <linux/kallsyms.h>
@@ -20,8 +21,9 @@
 #define WRAPPER_LEN	64
 
 /*
- * The wrapper of a system call with arguments calls __do_sys_NAME, if the compiler has
- * not inlined that: such a function is no alias.
+ * Whether @sym, the symbol of the function at @ip, is the second symbol of a wrapper. Sets @wrapper
+ * to the first one. For a system call with arguments, __do_sys_NAME is a function of its own, which
+ * the wrapper calls, unless the compiler has inlined it: its call site is not that of the wrapper.
  */
 static bool wrapper_of_alias(unsigned long ip, const char *sym, char *wrapper)
 {
@@ -49,8 +51,8 @@ static bool wrapper_of_alias(unsigned long ip, const char *sym, char *wrapper)
  * The name without the prefix of the architecture, such as sys_read, is tried only if @search
  * begins with "sys_": "s*" does not select all system calls.
  *
- * Context: process context, with or without ftrace_lock. @ip is not looked up, but only compared
- * with the call site of the wrapper.
+ * Context: process context. ftrace_lock may be held, but need not be: @ip is only compared with the
+ * call site of the wrapper.
  *
  * Return: true if @ip is the call site of a system call one of whose names matches.
  */

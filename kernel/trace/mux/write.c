@@ -98,7 +98,10 @@ static int bad_name(struct ftrace_iterator *file_iter, const char *name,
 	return ret;
 }
 
-/* No filter is changed if there is no memory for a line that names a tracer. Returns @ret. */
+/*
+ * No filter is changed if there is no memory for a write, or for a line that names a tracer.
+ * Returns @ret.
+ */
 static int fail_without_memory(struct ftrace_iterator *file_iter, int ret)
 {
 	if (ret == -ENOMEM)
@@ -148,7 +151,7 @@ static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file_iter,
 	return &named->iter;
 }
 
-/* The line is about the tracer whose name, followed by the closing bracket, is @name */
+/* @name is the name of a tracer, with the closing bracket. The line is about this tracer. */
 static int begin_named(struct ftrace_iterator *file_iter, char *name, size_t len)
 {
 	struct ftrace_mux_writer *writer = file_iter->mux_writer;
@@ -203,6 +206,10 @@ static int write_function(struct ftrace_mux_writer *writer, const char *module)
 	return of_module ? write_pattern(writer->line_iter, of_module) : -ENOMEM;
 }
 
+/*
+ * Whether @word is the name of a tracer or of a module in brackets. With a special character of a
+ * glob between the brackets, it is a pattern.
+ */
 static bool in_brackets(const char *word, size_t len)
 {
 	return len > 2 && word[0] == '[' && strcspn(word + 1, "[]*?\\") == len - 2 &&
@@ -296,8 +303,8 @@ static bool is_default_line(const struct ftrace_mux_writer *writer)
 }
 
 /*
- * A blank ends a word, and a newline ends a line as well. Returns true if it ended a word:
- * each write takes one, as it does in trace_get_user().
+ * A blank or a NUL ends a word; a newline also ends the line. Returns true if a word has ended:
+ * take_word() stops there, since each write() takes one word, as with trace_get_user().
  */
 static bool take_blank(struct ftrace_iterator *file_iter, char ch, int *err)
 {
@@ -407,7 +414,7 @@ ssize_t ftrace_mux_regex_write(struct ftrace_iterator *file_iter, const char __u
 	char *text __free(kfree) = memdup_user(ubuf, cnt);
 	if (IS_ERR(text)) {
 		trace_parser_fail(&file_iter->parser);
-		return PTR_ERR(text);
+		return fail_without_memory(file_iter, PTR_ERR(text));
 	}
 
 	ret = take_word(file_iter, text, cnt);
