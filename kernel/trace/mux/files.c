@@ -145,12 +145,12 @@ static const struct file_operations tracers_fops = {
  */
 struct ftrace_mux_section {
 	struct ftrace_iterator		iter;
-	struct ftrace_mux_sections	*all;
+	struct ftrace_mux_section_list	*list;
 	loff_t				base;
 	char				name[KSYM_SYMBOL_LEN];
 };
 
-struct ftrace_mux_sections {
+struct ftrace_mux_section_list {
 	struct trace_array		*tr;
 	unsigned int			nr;
 	struct ftrace_mux_section	section[] __counted_by(nr);
@@ -163,15 +163,18 @@ static struct ftrace_mux_section *current_section(struct seq_file *m)
 	return iter->mux_section;
 }
 
-/* Go to the start of the next section, if there is one. Called and returns with ftrace_lock. */
+/*
+ * Go to the start of the next section that has a line, if there is one. Called and returns with
+ * ftrace_lock, but drops it between two sections.
+ */
 static void *next_section(struct seq_file *m, loff_t pos)
 {
 	struct ftrace_mux_section *section = current_section(m);
-	struct ftrace_mux_sections *all = section->all;
+	struct ftrace_mux_section_list *list = section->list;
 	loff_t first = 0;
 	void *p = NULL;
 
-	while (!p && section + 1 < all->section + all->nr) {
+	while (!p && section + 1 < list->section + list->nr) {
 		section++;
 		section->base = pos;
 		show_ftrace_seq_ops.stop(m, NULL);
@@ -185,12 +188,12 @@ static void *next_section(struct seq_file *m, loff_t pos)
 static void *sections_start(struct seq_file *m, loff_t *pos)
 {
 	struct ftrace_mux_section *section = current_section(m);
-	struct ftrace_mux_sections *all = section->all;
+	struct ftrace_mux_section_list *list = section->list;
 	loff_t first;
 	void *p;
 
 	/* Where a section starts is known once the one before it has ended */
-	while (section > all->section && *pos < section->base)
+	while (section > list->section && *pos < section->base)
 		section--;
 
 	m->private = &section->iter;
@@ -246,11 +249,11 @@ static const struct seq_operations sections_seq_ops = {
 	.show	= sections_show,
 };
 
-static void free_sections(struct ftrace_mux_sections *all)
+static void free_sections(struct ftrace_mux_section_list *list)
 {
-	for (int i = 0; i < all->nr; i++)
-		free_ftrace_hash(all->section[i].iter.hash);
-	kvfree(all);
+	for (int i = 0; i < list->nr; i++)
+		free_ftrace_hash(list->section[i].iter.hash);
+	kvfree(list);
 }
 
 static int init_section(struct ftrace_mux_section *section,
@@ -276,28 +279,28 @@ static int init_section(struct ftrace_mux_section *section,
 	return 0;
 }
 
-/* Copy the filters of all tracers that the files of @all->tr show, one to each section of @all */
-static int init_sections(struct ftrace_mux_sections *all, int flag)
+/* Copy the filters of all tracers that the files of @list->tr show, one to each section of @list */
+static int init_sections(struct ftrace_mux_section_list *list, int flag)
 {
-	struct ftrace_mux_section *section = all->section;
+	struct ftrace_mux_section *section = list->section;
 	struct ftrace_ops *ops;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	for_each_ftrace_mux_tracer(ops) {
-		if (!ftrace_mux_in_filter_files(ops, all->tr))
+		if (!ftrace_mux_in_filter_files(ops, list->tr))
 			continue;
 
-		section->all = all;
-		ret = init_section(section, ops, all->tr, flag);
+		section->list = list;
+		ret = init_section(section, ops, list->tr, flag);
 		if (ret)
 			return ret;
 		section++;
 	}
 
 	/* The function triggers are those of the instance: show them once, last */
-	all->section[all->nr - 1].iter.flags |= flag & FTRACE_ITER_DO_PROBES;
+	list->section[list->nr - 1].iter.flags |= flag & FTRACE_ITER_DO_PROBES;
 
 	return 0;
 }
@@ -305,7 +308,7 @@ static int init_sections(struct ftrace_mux_sections *all, int flag)
 /* Open the filters of all tracers; returns 1 if there are less than two */
 static int open_sections(struct trace_array *tr, int flag, struct file *file)
 {
-	struct ftrace_mux_sections *all;
+	struct ftrace_mux_section_list *list;
 	struct seq_file *m;
 	unsigned int nr;
 	int ret;
@@ -316,44 +319,44 @@ static int open_sections(struct trace_array *tr, int flag, struct file *file)
 	if (nr < 2)
 		return 1;
 
-	all = kvzalloc(struct_size(all, section, nr), GFP_KERNEL);
-	if (!all)
+	list = kvzalloc(struct_size(list, section, nr), GFP_KERNEL);
+	if (!list)
 		return -ENOMEM;
 
-	all->nr = nr;
-	all->tr = tr;
-	ret = init_sections(all, flag);
+	list->nr = nr;
+	list->tr = tr;
+	ret = init_sections(list, flag);
 	if (!ret)
 		ret = seq_open(file, &sections_seq_ops);
 	if (ret) {
-		free_sections(all);
+		free_sections(list);
 		return ret;
 	}
 
 	m = file->private_data;
-	m->private = &all->section[0].iter;
+	m->private = &list->section[0].iter;
 
 	return 0;
 }
 
 /**
- * ftrace_mux_release_sections - release a file that shows several filters
+ * ftrace_mux_close_sections - release a file that shows several filters
  * @iter: the current iterator of the file, whose seq_file is gone already
  *
  * Context: process context, may sleep.
  *
  * Return: false if the file is not one of these, and nothing was done.
  */
-bool ftrace_mux_release_sections(struct ftrace_iterator *iter)
+bool ftrace_mux_close_sections(struct ftrace_iterator *iter)
 {
-	struct ftrace_mux_sections *all;
+	struct ftrace_mux_section_list *list;
 
 	if (!iter->mux_section)
 		return false;
 
-	all = iter->mux_section->all;
-	trace_array_put(all->tr);
-	free_sections(all);
+	list = iter->mux_section->list;
+	trace_array_put(list->tr);
+	free_sections(list);
 
 	return true;
 }
@@ -450,7 +453,7 @@ static void show_alone(struct seq_file *m, struct ftrace_ops *ops, struct dyn_ft
  *
  * Context: ftrace_lock held.
  *
- * Return: false if it is none of the multiplexer's, and nothing was shown.
+ * Return: false if the function has no entry, and nothing was shown.
  */
 bool ftrace_mux_show_callee(struct seq_file *m, struct dyn_ftrace *rec)
 {
@@ -509,7 +512,7 @@ void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent)
 {
 	trace_create_file("function_tracers", TRACE_MODE_WRITE, parent, tr,
 			  &tracers_fops);
-	/* The functions of this file use the trace array: give them that of the top instance */
+	/* limit.c needs the trace array of the instance, also of the top one, where @tr is NULL */
 	trace_create_file("function_tracers_limit", TRACE_MODE_WRITE, parent,
 			  tr ?: top_trace_array(), &ftrace_mux_limit_fops);
 	trace_create_file("function_tracers_stat",

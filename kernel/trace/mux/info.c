@@ -91,8 +91,8 @@ static void count_rec(struct info_counts *counts, struct dyn_ftrace *rec)
 }
 
 /*
- * Few functions that are traced have no entry, while the multiplexer is on. So the
- * time that this takes depends little on the number of tracers.
+ * While the multiplexer is on, nearly all traced functions have an entry. So count_rec(), which
+ * asks each tracer whether it wants the function, is called for few functions.
  */
 static void count_functions(struct info_counts *counts)
 {

@@ -61,10 +61,12 @@ void ftrace_mux_combo_silence(struct ftrace_ops *ops);
 /*
  * tracers.c: the registered tracers.
  *
- * A tracer: ftrace_mux_register(); ftrace_mux_unlink() when it is unregistered, and
+ * Registering a tracer calls ftrace_mux_register(). Unregistering it calls ftrace_mux_unlink(), and
  * ftrace_mux_release() after its call sites have been patched.
- * A graph tracer: ftrace_mux_link(); ftrace_mux_unlink(), which releases it.
- * The manager, the ops that all graph tracers share: ftrace_mux_register(); ftrace_mux_release().
+ * Registering a graph tracer calls ftrace_mux_link(). Unregistering it calls ftrace_mux_unlink(),
+ * which calls ftrace_mux_release().
+ * The manager, the ops that all graph tracers share, is registered and released like a tracer, but
+ * it is never linked, so ftrace_mux_unlink() does nothing.
  */
 
 extern struct list_head ftrace_mux_tracers;
@@ -127,7 +129,10 @@ static inline bool ftrace_mux_may_skip_wait(const struct ftrace_ops *ops)
 	return ops->mux.owner_waits && !ops->trampoline;
 }
 
-/* Set the ID of @ops in the filter mask of @rec, and in the notrace mask if @in_notrace */
+/*
+ * Set the ID of @ops in the filter mask of @rec, and in the notrace mask if @in_notrace. mux.id is
+ * the ID plus one, 0 if @ops has none.
+ */
 static inline void ftrace_mux_rec_add(struct ftrace_ops *ops,
 				      struct dyn_ftrace *rec, bool in_notrace)
 {
@@ -202,7 +207,7 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 ssize_t ftrace_mux_regex_write(struct ftrace_iterator *file_iter, const char __user *ubuf,
 			       size_t cnt, loff_t *ppos);
 void ftrace_mux_regex_commit(struct ftrace_iterator *file_iter);
-bool ftrace_mux_release_sections(struct ftrace_iterator *iter);
+bool ftrace_mux_close_sections(struct ftrace_iterator *iter);
 bool ftrace_mux_show_callee(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
@@ -236,7 +241,7 @@ static inline bool ftrace_profile_stop(void) { return false; }
  * Whether write.c interprets what is written to an open file. It does so for set_ftrace_filter and
  * set_ftrace_notrace, but not for other files with an iterator, such as stack_trace_filter.
  */
-static inline bool ftrace_mux_writes(struct ftrace_iterator *iter)
+static inline bool ftrace_mux_parses_writes(struct ftrace_iterator *iter)
 {
 	return iter->mux_writer;
 }
@@ -323,7 +328,7 @@ static inline int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 	return ftrace_regex_open(tr, NULL, flag, inode, file);
 }
 
-static inline bool ftrace_mux_writes(struct ftrace_iterator *iter) { return false; }
+static inline bool ftrace_mux_parses_writes(struct ftrace_iterator *iter) { return false; }
 static inline ssize_t ftrace_mux_regex_write(struct ftrace_iterator *iter,
 					     const char __user *ubuf, size_t cnt,
 					     loff_t *ppos)
@@ -335,7 +340,7 @@ static inline void ftrace_mux_regex_commit(struct ftrace_iterator *iter) { }
 static inline bool ftrace_mux_empty_mods(struct ftrace_iterator *iter) { return false; }
 static inline int ftrace_mux_copy_mods(struct ftrace_iterator *iter) { return 0; }
 
-static inline bool ftrace_mux_release_sections(struct ftrace_iterator *iter)
+static inline bool ftrace_mux_close_sections(struct ftrace_iterator *iter)
 {
 	return false;
 }

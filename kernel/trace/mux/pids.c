@@ -27,7 +27,7 @@ static DEFINE_PER_CPU(struct trace_array_cpu, profiler_cpu) = {
 static struct trace_array profiler_array;
 
 /* Set when the profiler is enabled for the first time, always to the same ops */
-static struct ftrace_ops *profiler;
+static struct ftrace_ops *profiler_ops;
 
 /**
  * ftrace_mux_init_profiler_pids - give the profiler a PID filter
@@ -37,7 +37,7 @@ static struct ftrace_ops *profiler;
  */
 void ftrace_mux_init_profiler_pids(struct ftrace_ops *ops)
 {
-	profiler = ops;
+	profiler_ops = ops;
 	profiler_array.array_buffer.data = &profiler_cpu;
 	ops->private = &profiler_array;
 	ops->flags |= FTRACE_OPS_FL_PID;
@@ -92,5 +92,5 @@ struct trace_array *ftrace_mux_idle_profiler_tr(struct trace_array *tr)
 {
 	guard(mutex)(&ftrace_lock);
 
-	return profiler && !profiler->mux.seq ? ftrace_mux_profiler_tr(tr) : NULL;
+	return profiler_ops && !profiler_ops->mux.seq ? ftrace_mux_profiler_tr(tr) : NULL;
 }

@@ -155,7 +155,7 @@ void ftrace_mux_stat_unregister(struct ftrace_ops *ops)
 		return;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (ftrace_mux_count_is_of(combo, ops))
+		if (ftrace_mux_combo_counts(combo, ops))
 			hash_del(&combo->hash);
 	}
 }
@@ -259,7 +259,7 @@ static bool has_old_combos(enum ftrace_mux_mode new_mode)
 		return false;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (!ftrace_mux_count_is_current(combo))
+		if (!ftrace_mux_combo_is_current(combo))
 			return true;
 	}
 
@@ -377,8 +377,8 @@ static bool cycles_to_ns(u64 cycles, u64 *ns)
 
 	/*
 	 * An interrupt during a call may call the tracer again, so that a CPU may have used more
-	 * cycles than have elapsed. Much more are a mistake. On x86, the division below traps if
-	 * its result has more than 64 bits.
+	 * cycles than have elapsed. More than 16 times the cycles of all CPUs are a mistake. On
+	 * x86, the division below traps if its result has more than 64 bits.
 	 */
 	if (div_u64(cycles, 16 * num_possible_cpus()) > elapsed)
 		return false;

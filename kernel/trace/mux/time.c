@@ -5,9 +5,9 @@
  * While the time is measured, ftrace_mux_timed_func() replaces the func of each struct
  * ftrace_mux_call of a combination. It calls the original function, and adds the elapsed cycles to
  * a per-CPU sum. The arg of such a call is a struct ftrace_mux_timed_call, and not the ops of a
- * tracer. The architecture passes it as it passes the struct fgraph_set of a call for several graph
- * tracers. fgraph.c measures the calls of graph tracers at the return of functions in a similar
- * way.
+ * tracer. The architecture passes this arg instead of an ops, as it passes the struct fgraph_set
+ * of a call for several graph tracers. fgraph.c measures the calls of graph tracers at the return
+ * of functions in a similar way.
  *
  * The time of a call includes interrupts during the callback, and the tracers that they call. If
  * the task was preempted during the callback, the cycles are dropped, and preempted is incremented.

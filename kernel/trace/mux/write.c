@@ -18,7 +18,7 @@
  *
  * @file_iter is the iterator of the file, which has the copy of the filter of the default tracer.
  * If lines name other tracers, and no line is about this filter, the copy is dropped: with O_TRUNC,
- * it is empty.
+ * the copy is empty, and to commit it would empty the filter.
  *
  * Protected by parser_lock of ftrace, until the file is released.
  */
@@ -330,7 +330,7 @@ static bool take_blank(struct ftrace_iterator *file_iter, char ch, int *err)
  * Whether a word that has changed the state from @before to @now was the name of a tracer in
  * brackets, or a part of that
  */
-static bool ended_name(enum line_state before, enum line_state now)
+static bool was_name_part(enum line_state before, enum line_state now)
 {
 	return before != LINE_NAMED && (now == LINE_BRACKET || now == LINE_NAMED);
 }
@@ -359,7 +359,7 @@ static ssize_t take_word(struct ftrace_iterator *file_iter, const char *text, si
 			}
 			parser->buffer[parser->idx++] = text[pos];
 		} else if (take_blank(file_iter, text[pos], &err) &&
-			   !ended_name(before, writer->state)) {
+			   !was_name_part(before, writer->state)) {
 			return err ?: pos + 1;
 		}
 	}
