@@ -113,7 +113,7 @@ struct ftrace_mux_combo *ftrace_mux_combo_find(const struct ftrace_mux_set *set)
 	lockdep_assert_held(&ftrace_lock);
 
 	hash_for_each_possible(combo_hash, combo, hash, set_hash(set)) {
-		if (ftrace_mux_combo_is_current(combo) &&
+		if (ftrace_mux_count_is_current(combo) &&
 		    ftrace_mux_combo_equals(combo, set))
 			return combo;
 	}

@@ -75,14 +75,14 @@ void ftrace_mux_count_set_mode(enum ftrace_mux_mode new_mode)
 }
 
 /**
- * ftrace_mux_combo_is_current - whether a combination was made since the mode has changed
+ * ftrace_mux_count_is_current - whether what a combination counts is of the present mode
  * @combo: the combination
  *
  * Context: ftrace_lock held.
  *
  * Return: false if it was made before the last change of the mode.
  */
-bool ftrace_mux_combo_is_current(const struct ftrace_mux_combo *combo)
+bool ftrace_mux_count_is_current(const struct ftrace_mux_combo *combo)
 {
 	lockdep_assert_held(&ftrace_lock);
 
@@ -90,7 +90,7 @@ bool ftrace_mux_combo_is_current(const struct ftrace_mux_combo *combo)
 }
 
 /**
- * ftrace_mux_combo_counts - whether the calls that a combination has counted are those of a tracer
+ * ftrace_mux_count_belongs_to - whether what a combination counts are calls of a tracer
  * @combo: the combination
  * @ops: the tracer, registered
  *
@@ -103,9 +103,9 @@ bool ftrace_mux_combo_is_current(const struct ftrace_mux_combo *combo)
  *
  * Return: false also if @ops is another tracer, which uses the address again.
  */
-bool ftrace_mux_combo_counts(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
+bool ftrace_mux_count_belongs_to(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops)
 {
-	if (!ftrace_mux_combo_is_current(combo) || ops->mux.seq > combo->last_seq + 1)
+	if (!ftrace_mux_count_is_current(combo) || ops->mux.seq > combo->last_seq + 1)
 		return false;
 
 	return combo->only_graph == ops || ftrace_mux_combo_has(combo, ops);
@@ -124,7 +124,7 @@ u64 ftrace_mux_count_sum(const struct ftrace_mux_combo *combo)
 	u64 sum = 0;
 	int cpu;
 
-	if (!combo->count || !ftrace_mux_combo_is_current(combo))
+	if (!combo->count || !ftrace_mux_count_is_current(combo))
 		return 0;
 
 	for_each_possible_cpu(cpu)
@@ -139,7 +139,7 @@ static void mark_combo_incomplete(const struct ftrace_mux_combo *combo)
 
 	last_incomplete_seq = ftrace_mux_last_seq();
 	for_each_ftrace_mux_tracer(ops)
-		ops->mux.incomplete |= ftrace_mux_combo_counts(combo, ops);
+		ops->mux.incomplete |= ftrace_mux_count_belongs_to(combo, ops);
 }
 
 /*
@@ -221,7 +221,7 @@ void ftrace_mux_count_add_usage(struct ftrace_mux_usage *sum, const struct ftrac
 {
 	struct ftrace_mux_time time;
 
-	if (!calls || !ftrace_mux_combo_counts(combo, ops))
+	if (!calls || !ftrace_mux_count_belongs_to(combo, ops))
 		return;
 
 	sum->calls += calls;

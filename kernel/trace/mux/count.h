@@ -23,9 +23,10 @@ void ftrace_mux_count_set_mode(enum ftrace_mux_mode new_mode);
 void ftrace_mux_count_init(struct ftrace_mux_combo *combo);
 void ftrace_mux_count_cancel(struct ftrace_mux_combo *combo);
 void ftrace_mux_count_free(struct ftrace_mux_combo *combo);
-bool ftrace_mux_combo_is_current(const struct ftrace_mux_combo *combo);
+bool ftrace_mux_count_is_current(const struct ftrace_mux_combo *combo);
 
-bool ftrace_mux_combo_counts(const struct ftrace_mux_combo *combo, const struct ftrace_ops *ops);
+bool ftrace_mux_count_belongs_to(const struct ftrace_mux_combo *combo,
+				 const struct ftrace_ops *ops);
 u64 ftrace_mux_count_sum(const struct ftrace_mux_combo *combo);
 void ftrace_mux_count_add_usage(struct ftrace_mux_usage *sum, const struct ftrace_mux_combo *combo,
 				u64 calls, const struct ftrace_ops *ops);

@@ -195,7 +195,7 @@ static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int 
 	return enable ? &ops->mux.profiler->mod_trace : &ops->mux.profiler->mod_notrace;
 }
 
-/* The names of system calls in filters */
+/* syscalls.c: the names of system calls in filters */
 
 bool ftrace_mux_match_syscall(unsigned long ip, char *sym, const char *search,
 			      bool (*match)(char *name, void *glob), void *glob);
@@ -207,6 +207,16 @@ int ftrace_mux_regex_open(struct trace_array *tr, int flag,
 ssize_t ftrace_mux_regex_write(struct ftrace_iterator *file_iter, const char __user *ubuf,
 			       size_t cnt, loff_t *ppos);
 void ftrace_mux_regex_commit(struct ftrace_iterator *file_iter);
+
+/*
+ * Whether write.c interprets what is written to an open file. It does so for set_ftrace_filter and
+ * set_ftrace_notrace, but not for other files with an iterator, such as stack_trace_filter.
+ */
+static inline bool ftrace_mux_parses_writes(struct ftrace_iterator *iter)
+{
+	return iter->mux_writer;
+}
+
 bool ftrace_mux_close_sections(struct ftrace_iterator *iter);
 bool ftrace_mux_show_callee(struct seq_file *m, struct dyn_ftrace *rec);
 void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec);
@@ -229,22 +239,13 @@ extern const struct file_operations ftrace_mux_stat_fops;
 extern const struct file_operations ftrace_mux_limit_fops;
 void ftrace_mux_limit_remove(struct trace_array *tr);
 
-/* ftrace.c */
+/* ftrace.c: switches the profiler off, for limit.c. Returns false if the profiler was off. */
 
 #ifdef CONFIG_FUNCTION_PROFILER
 bool ftrace_profile_stop(void);
 #else
 static inline bool ftrace_profile_stop(void) { return false; }
 #endif
-
-/*
- * Whether write.c interprets what is written to an open file. It does so for set_ftrace_filter and
- * set_ftrace_notrace, but not for other files with an iterator, such as stack_trace_filter.
- */
-static inline bool ftrace_mux_parses_writes(struct ftrace_iterator *iter)
-{
-	return iter->mux_writer;
-}
 
 #else /* !CONFIG_FTRACE_MUX */
 

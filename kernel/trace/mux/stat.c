@@ -155,7 +155,7 @@ void ftrace_mux_stat_unregister(struct ftrace_ops *ops)
 		return;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (ftrace_mux_combo_counts(combo, ops))
+		if (ftrace_mux_count_belongs_to(combo, ops))
 			hash_del(&combo->hash);
 	}
 }
@@ -246,8 +246,10 @@ static int change_mode(enum ftrace_mux_mode new_mode)
 }
 
 /*
- * Each change makes new combinations. Returns true if some of earlier modes still exist, and
- * @new_mode would add more. While time_needed, @new_mode changes nothing: see stat_write().
+ * Each change of the mode makes new combinations. Returns true if those of earlier modes have to be
+ * freed before @new_mode is set. To stop counting does not wait for that, although it makes new
+ * combinations, too: to start again does. While time_needed, @new_mode changes nothing: see
+ * stat_write().
  */
 static bool has_old_combos(enum ftrace_mux_mode new_mode)
 {
@@ -259,7 +261,7 @@ static bool has_old_combos(enum ftrace_mux_mode new_mode)
 		return false;
 
 	list_for_each_entry(combo, &ftrace_mux_combos, node) {
-		if (!ftrace_mux_combo_is_current(combo))
+		if (!ftrace_mux_count_is_current(combo))
 			return true;
 	}
 
@@ -388,7 +390,10 @@ static bool cycles_to_ns(u64 cycles, u64 *ns)
 	return true;
 }
 
-/* Show the time of a call, and the share of a CPU that calls took in the @ns they were counted */
+/*
+ * Show the average time of a call, and the share of a CPU that all calls took. @ns: for how long
+ * calls have been counted.
+ */
 static void show_time(struct seq_file *m, const struct ftrace_mux_usage *usage, u64 ns)
 {
 	u64 used, percent;
@@ -411,8 +416,8 @@ static void show_time(struct seq_file *m, const struct ftrace_mux_usage *usage, 
  *
  * Context: ftrace_lock held.
  *
- * Return: the time in units of ftrace_mux_clock(), since it is measured, or since the tracer was
- * registered, if that was later. Calls that are not counted are not in it.
+ * Return: the time in units of ftrace_mux_clock(), since the measurement began, or since the tracer
+ * was registered, if that was later. Calls that are not counted are not in it.
  */
 u64 ftrace_mux_stat_cycles(struct ftrace_ops *ops)
 {

@@ -13,8 +13,9 @@
  * Blanks split what is written into words, as in trace_get_user(). A program may split it
  * into several writes anywhere, so the writer remembers where in a line it is. Each filter
  * that the file is about has an iterator with a copy of it. When the file is closed, all
- * copies become the filters, or none if a name was wrong, or there was no memory for a line that
- * names a tracer. If making a copy the filter fails, that filter stays as it is.
+ * copies become the filters, or none if a name was wrong, or there was no memory for the text of a
+ * write(), or for a line that names a tracer. If making a copy the filter fails, that filter stays
+ * as it is.
  *
  * @file_iter is the iterator of the file, which has the copy of the filter of the default tracer.
  * If lines name other tracers, and no line is about this filter, the copy is dropped: with O_TRUNC,
@@ -58,7 +59,7 @@ struct ftrace_mux_writer {
 	/* In LINE_NAMED: the iterator of the filter that the line is about */
 	struct ftrace_iterator	*line_iter;
 	/* The last word of the line, not written yet: the next may be its module, in brackets */
-	char			*function;
+	char			*pending_pattern;
 };
 
 /**
@@ -99,8 +100,8 @@ static int bad_name(struct ftrace_iterator *file_iter, const char *name,
 }
 
 /*
- * No filter is changed if there is no memory for a write, or for a line that names a tracer.
- * Returns @ret.
+ * No filter is changed if there is no memory for the text of a write(), or for a line that names a
+ * tracer. Returns @ret.
  */
 static int fail_without_memory(struct ftrace_iterator *file_iter, int ret)
 {
@@ -192,16 +193,16 @@ static int write_pattern(struct ftrace_iterator *iter, char *pattern)
 				    !(iter->flags & FTRACE_ITER_NOTRACE));
 }
 
-/* Write the function that has been kept, of any module or of @module */
-static int write_function(struct ftrace_mux_writer *writer, const char *module)
+/* Write the pending pattern, for the functions of any module or of @module */
+static int write_pending(struct ftrace_mux_writer *writer, const char *module)
 {
-	char *function __free(kfree) = writer->function;
+	char *pattern __free(kfree) = writer->pending_pattern;
 
-	writer->function = NULL;
-	if (!function || !module)
-		return function ? write_pattern(writer->line_iter, function) : 0;
+	writer->pending_pattern = NULL;
+	if (!pattern || !module)
+		return pattern ? write_pattern(writer->line_iter, pattern) : 0;
 
-	char *of_module __free(kfree) = kasprintf(GFP_KERNEL, "%s:mod:%s", function, module);
+	char *of_module __free(kfree) = kasprintf(GFP_KERNEL, "%s:mod:%s", pattern, module);
 
 	return of_module ? write_pattern(writer->line_iter, of_module) : -ENOMEM;
 }
@@ -221,12 +222,12 @@ static int write_named(struct ftrace_mux_writer *writer, char *word, size_t len)
 {
 	int ret;
 
-	if (writer->function && in_brackets(word, len)) {
+	if (writer->pending_pattern && in_brackets(word, len)) {
 		word[len - 1] = '\0';
-		return write_function(writer, word + 1);
+		return write_pending(writer, word + 1);
 	}
 
-	ret = write_function(writer, NULL);
+	ret = write_pending(writer, NULL);
 	if (ret)
 		return ret;
 
@@ -239,9 +240,9 @@ static int write_named(struct ftrace_mux_writer *writer, char *word, size_t len)
 	if (strchr(word, ':'))
 		return write_pattern(writer->line_iter, word);
 
-	writer->function = kstrdup(word, GFP_KERNEL);
+	writer->pending_pattern = kstrdup(word, GFP_KERNEL);
 
-	return writer->function ? 0 : -ENOMEM;
+	return writer->pending_pattern ? 0 : -ENOMEM;
 }
 
 /* A function trigger is not about a filter */
@@ -290,7 +291,7 @@ static int end_line(struct ftrace_iterator *file_iter)
 	if (writer->state == LINE_BRACKET)
 		return bad_name(file_iter, "", FTRACE_MUX_ERR_NO_BRACKET);
 
-	ret = fail_without_memory(file_iter, write_function(writer, NULL));
+	ret = fail_without_memory(file_iter, write_pending(writer, NULL));
 	writer->state = LINE_START;
 
 	return ret;
@@ -369,9 +370,10 @@ static ssize_t take_word(struct ftrace_iterator *file_iter, const char *text, si
 
 /*
  * A write of blanks only does not come to write_pattern(), which looks whether the tracer is still
- * registered. So look here, unless a word has begun, which may become the name of a tracer, or a
- * line has named a tracer. Returns true if the tracer that was the default when the file was opened
- * has been unregistered, and its filter cannot be changed.
+ * registered. So look here, but only if no word has begun, which may become the name of a tracer,
+ * this line names no tracer, and no line has named a tracer with another filter. Returns true if
+ * the tracer that was the default when the file was opened has been unregistered, and its filter
+ * cannot be changed.
  */
 static bool lost_tracer(struct ftrace_iterator *file_iter)
 {
@@ -473,6 +475,6 @@ void ftrace_mux_regex_commit(struct ftrace_iterator *file_iter)
 		kfree(named);
 	}
 
-	kfree(writer->function);
+	kfree(writer->pending_pattern);
 	kfree(writer);
 }
