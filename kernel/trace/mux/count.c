@@ -90,7 +90,7 @@ bool ftrace_mux_count_is_current(const struct ftrace_mux_combo *combo)
 }
 
 /**
- * ftrace_mux_count_belongs_to - whether what a combination counts are calls of a tracer
+ * ftrace_mux_count_belongs_to - whether the count of a combination is a part of that of a tracer
  * @combo: the combination
  * @ops: the tracer, registered
  *

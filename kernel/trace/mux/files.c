@@ -140,8 +140,9 @@ static const struct file_operations tracers_fops = {
 /* set_ftrace_filter and set_ftrace_notrace: several tracers, for reading */
 
 /*
- * The filter of one tracer as it was when the file was opened, but with the filters for modules
- * that it has when the file is read. ftrace iterates over it as if the file started at @base.
+ * The filter of one tracer as it was when the file was opened. But filters for modules that are not
+ * loaded yet are those that the tracer has when the file is read. ftrace iterates over a section as
+ * if the file started at @base.
  */
 struct ftrace_mux_section {
 	struct ftrace_iterator		iter;

@@ -72,7 +72,7 @@ static struct ftrace_ops *split_profiler(void)
 }
 
 /**
- * ftrace_mux_visit_hashes - visit the hashes of the profiler's own filter
+ * ftrace_mux_visit_profiler_hashes - visit the hashes of the profiler's own filter
  * @func: called for the filter hash and the notrace hash, with the regex_lock of the
  *	filter held
  * @data: passed to @func
@@ -83,7 +83,7 @@ static struct ftrace_ops *split_profiler(void)
  * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
  * held.
  */
-void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
+void ftrace_mux_visit_profiler_hashes(ftrace_mux_hash_func_t func, void *data)
 {
 	struct ftrace_ops_hash *hash;
 	struct ftrace_ops *ops;
@@ -105,7 +105,7 @@ void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
 
 #ifdef CONFIG_MODULES
 /**
- * ftrace_mux_process_mods - apply to a module what the profiler's own filter has for it
+ * ftrace_mux_process_profiler_mods - apply to a module what the profiler's own filter has for it
  * @mod: name of the module, which has just been loaded
  *
  * process_cached_mods() does it for the filters of the instances.
@@ -113,7 +113,7 @@ void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data)
  * Context: process context, may sleep; neither a regex_lock nor ftrace_lock
  * held.
  */
-void ftrace_mux_process_mods(char *mod)
+void ftrace_mux_process_profiler_mods(char *mod)
 {
 	struct ftrace_mux_profiler *profiler = &profiler_state;
 

@@ -5,8 +5,8 @@
  * It shows for each tracer its ID, how many functions it traces, how these call
  * it, and whom it works for (a kprobe event, a BPF program). It shows for each
  * combination in use how many functions have it, and whether memory was allocated for its
- * code (on_demand), or the kernel image has the code (static). All numbers are counted
- * when the file is read, but for on_demand_failed.
+ * code or its array of calls (on_demand), or the kernel image has the code (static). All
+ * numbers are counted when the file is read, but for on_demand_failed.
  */
 #include <linux/fs.h>
 #include <linux/kallsyms.h>

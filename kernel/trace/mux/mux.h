@@ -19,7 +19,7 @@ typedef void (*ftrace_mux_hash_func_t)(struct ftrace_hash *hash, void *data);
 
 /* What an update of call sites does to the entry of a function */
 enum ftrace_mux_rec_change {
-	FTRACE_MUX_NO_ENTRY,	/* it has none, and gets none: ftrace does as without us */
+	FTRACE_MUX_NO_ENTRY,	/* it has none, and gets none, as without the multiplexer */
 	FTRACE_MUX_SAME_ENTRY,
 	FTRACE_MUX_OTHER_ENTRY,	/* it gets its first entry, another one, or none any more */
 };
@@ -49,7 +49,7 @@ struct ftrace_ops *ftrace_mux_only_ops(const struct dyn_ftrace *rec);
 /* quiesce.c: when memory is freed */
 
 void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent);
-void ftrace_mux_wait(void);
+void ftrace_mux_wait_for_callbacks(void);
 void ftrace_mux_clear_owner_waits_sync(struct ftrace_ops *ops);
 
 /* combinations.c: the tracers of a combination */
@@ -95,7 +95,10 @@ unsigned int ftrace_mux_nr_in_filter_files(struct trace_array *tr);
 const char *ftrace_mux_name(struct ftrace_ops *ops, char *buf, size_t size);
 void ftrace_mux_show_name(struct seq_file *m, struct ftrace_ops *ops);
 
-/* See updates.c. A load and a branch if the multiplexer is switched off. */
+/*
+ * For this and ftrace_mux_rec_test(), see updates.c. The tests here avoid the call of another
+ * file for each record while the multiplexer is switched off.
+ */
 static inline bool ftrace_mux_rec_note_change(struct ftrace_ops *ops, struct dyn_ftrace *rec,
 					      bool add, bool again)
 {
@@ -227,8 +230,8 @@ void ftrace_mux_create_files(struct trace_array *tr, struct dentry *parent);
 bool ftrace_mux_empty_mods(struct ftrace_iterator *iter);
 int ftrace_mux_copy_mods(struct ftrace_iterator *iter);
 void ftrace_mux_share_filter(struct ftrace_ops *ops);
-void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func, void *data);
-void ftrace_mux_process_mods(char *mod);
+void ftrace_mux_visit_profiler_hashes(ftrace_mux_hash_func_t func, void *data);
+void ftrace_mux_process_profiler_mods(char *mod);
 void ftrace_mux_files_lock(struct ftrace_ops *ops);
 void ftrace_mux_files_unlock(struct ftrace_ops *ops);
 
@@ -257,7 +260,7 @@ static inline void ftrace_mux_init_tracer(struct ftrace_ops *ops,
 static inline void ftrace_mux_share_filter(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_register(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_release(struct ftrace_ops *ops, bool quiescent) { }
-static inline void ftrace_mux_wait(void) { }
+static inline void ftrace_mux_wait_for_callbacks(void) { }
 static inline void ftrace_mux_clear_owner_waits_sync(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_set_owner_waits(struct ftrace_ops *ops) { }
 static inline bool ftrace_mux_may_skip_wait(const struct ftrace_ops *ops) { return false; }
@@ -272,10 +275,10 @@ static inline void ftrace_mux_files_lock(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_files_unlock(struct ftrace_ops *ops) { }
 static inline void ftrace_mux_limit_remove(struct trace_array *tr) { }
 
-static inline void ftrace_mux_visit_hashes(ftrace_mux_hash_func_t func,
-					   void *data) { }
+static inline void ftrace_mux_visit_profiler_hashes(ftrace_mux_hash_func_t func,
+						    void *data) { }
 
-static inline void ftrace_mux_process_mods(char *mod) { }
+static inline void ftrace_mux_process_profiler_mods(char *mod) { }
 
 /* The callers of these depend on CONFIG_DYNAMIC_FTRACE, as their types do */
 #ifdef CONFIG_DYNAMIC_FTRACE

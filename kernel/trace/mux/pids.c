@@ -77,7 +77,7 @@ struct trace_array *ftrace_mux_profiler_tr(struct trace_array *tr)
 }
 
 /**
- * ftrace_mux_idle_profiler_tr - the trace array with the PID filter of the profiler, if that is off
+ * ftrace_mux_idle_profiler_tr - ftrace_mux_profiler_tr(), but only while the profiler is off
  * @tr: a trace array
  *
  * While the profiler is off, nobody can choose it to clear its PID filter. So it is cleared with

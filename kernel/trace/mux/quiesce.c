@@ -17,8 +17,8 @@
  * So to unregister a tracer takes no grace period if its ftrace_ops is never freed, or
  * if its owner has called ftrace_mux_set_owner_waits() and it has no trampoline of its
  * own. Such an owner calls ftrace_mux_clear_owner_waits_sync() before it frees the ftrace_ops.
- * This calls ftrace_mux_wait(), which waits for a sweep if one waits for its grace period, or
- * if a tracer was unregistered without a grace period since the last sweep started.
+ * This calls ftrace_mux_wait_for_callbacks(), which waits for a sweep if one waits for its grace
+ * period, or if a tracer was unregistered without a grace period since the last sweep started.
  *
  * Protected by ftrace_lock.
  */
@@ -219,14 +219,14 @@ void ftrace_mux_sweep_sync(void)
 }
 
 /**
- * ftrace_mux_wait - wait until no task is in the callback of a tracer that was unregistered without
- *	a grace period
+ * ftrace_mux_wait_for_callbacks - wait until no task is in the callback of a tracer that was
+ *	unregistered without a grace period
  *
  * Waits for all tracers, since a callback may use what belongs to another one.
  *
  * Context: process context, may sleep for seconds; ftrace_lock not held.
  */
-void ftrace_mux_wait(void)
+void ftrace_mux_wait_for_callbacks(void)
 {
 	scoped_guard(mutex, &ftrace_lock) {
 		if (!needs_grace && !sweeping)
@@ -241,8 +241,8 @@ void ftrace_mux_wait(void)
  * @ops: the tracer, which the caller is about to free
  *
  * First, clears the flag: if @ops is registered and unregistered again, then
- * unregister_ftrace_function() waits. After that, waits as ftrace_mux_wait() does: for all tracers
- * that were unregistered without a grace period, and not only for @ops.
+ * unregister_ftrace_function() waits. After that, waits as ftrace_mux_wait_for_callbacks() does:
+ * for all tracers that were unregistered without a grace period, and not only for @ops.
  *
  * Context: process context, may sleep for seconds; ftrace_lock not held.
  */
@@ -251,5 +251,5 @@ void ftrace_mux_clear_owner_waits_sync(struct ftrace_ops *ops)
 	scoped_guard(mutex, &ftrace_lock)
 		ops->mux.owner_waits = false;
 
-	ftrace_mux_wait();
+	ftrace_mux_wait_for_callbacks();
 }

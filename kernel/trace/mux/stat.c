@@ -181,7 +181,8 @@ void ftrace_mux_stat_switch(void)
 
 /*
  * When counting starts, mark the tracers of functions without an entry: no combination makes the
- * calls of these functions, so nothing counts them.
+ * calls of these functions, so nothing counts them. A direct call that is the only tracer of a
+ * function need not be marked: the file shows "-" for direct calls in any case.
  */
 static void mark_tracers_without_entry(void)
 {
@@ -246,12 +247,12 @@ static int change_mode(enum ftrace_mux_mode new_mode)
 }
 
 /*
- * Each change of the mode makes new combinations. Returns true if those of earlier modes have to be
- * freed before @new_mode is set. To stop counting does not wait for that, although it makes new
- * combinations, too: to start again does. While time_needed, @new_mode changes nothing: see
- * stat_write().
+ * Whether combinations of earlier modes have to be freed before @new_mode is set. Each change of
+ * the mode makes new combinations, so the old ones would pile up. But a write that stops counting
+ * does not wait until they are freed: the write that starts it again does. While time_needed, the
+ * mode stays as it is, whatever is written: see stat_write().
  */
-static bool has_old_combos(enum ftrace_mux_mode new_mode)
+static bool must_free_old_combos(enum ftrace_mux_mode new_mode)
 {
 	struct ftrace_mux_combo *combo;
 
@@ -280,7 +281,7 @@ static int set_mode(enum ftrace_mux_mode new_mode)
 
 static void sweep_old_combos(enum ftrace_mux_mode new_mode)
 {
-	if (has_old_combos(new_mode))
+	if (must_free_old_combos(new_mode))
 		ftrace_mux_sweep_sync();
 }
 

@@ -76,9 +76,11 @@ int ftrace_mux_copy_filter(struct ftrace_ops_hash *to, const struct ftrace_ops_h
  * @name: its name in function_tracers, a constant
  * @tr: the trace instance it works for, NULL for the top one
  *
- * The function and the graph tracer of @tr share the filter of the ops of @tr. Any other
- * tracer has its own filter, except the profiler, see ftrace_mux_share_filter(). A filter of its
- * own is emptied here if @tr is not the top instance, or if @ops last had another name or instance.
+ * The function tracer and the latency tracers register the ops of @tr, and use its filter, as does
+ * the graph tracer of @tr. Any other tracer has its own filter, except the profiler, see
+ * ftrace_mux_share_filter(). This filter is emptied here if @tr is not the top instance, or if @ops
+ * last had another name or instance. A latency tracer with display-graph is such a tracer: it
+ * registers an ops of its own.
  *
  * Context: process context, may sleep; takes ftrace_lock.
  */

@@ -245,7 +245,7 @@ static int write_named(struct ftrace_mux_writer *writer, char *word, size_t len)
 	return writer->pending_pattern ? 0 : -ENOMEM;
 }
 
-/* A function trigger is not about a filter */
+/* Whether @word sets or removes a function trigger: it changes no filter then */
 static bool is_trigger(const char *word)
 {
 	const char *command = strchr(word, ':');
@@ -305,7 +305,8 @@ static bool is_default_line(const struct ftrace_mux_writer *writer)
 
 /*
  * A blank or a NUL ends a word; a newline also ends the line. Returns true if a word has ended:
- * take_word() stops there, since each write() takes one word, as with trace_get_user().
+ * take_word() stops there, unless the word belongs to the name of a tracer. Each write() takes one
+ * word, as with trace_get_user().
  */
 static bool take_blank(struct ftrace_iterator *file_iter, char ch, int *err)
 {
@@ -336,6 +337,20 @@ static bool was_name_part(enum line_state before, enum line_state now)
 	return before != LINE_NAMED && (now == LINE_BRACKET || now == LINE_NAMED);
 }
 
+/* Fail a word that is too long. If it was to name a tracer, no filter is changed. */
+static int fail_too_long(struct ftrace_iterator *file_iter)
+{
+	struct ftrace_mux_writer *writer = file_iter->mux_writer;
+	struct trace_parser *parser = &file_iter->parser;
+
+	trace_parser_fail(parser);
+	if (writer->state == LINE_BRACKET ||
+	    (writer->state == LINE_START && parser->buffer[0] == '['))
+		return bad_name(file_iter, "", FTRACE_MUX_ERR_TOO_LONG);
+
+	return -EINVAL;
+}
+
 /*
  * Take one word of @text, as trace_get_user() does: the program writes the rest again. But take the
  * name of a tracer together with the word behind it. If only the name was taken, a program that
@@ -354,10 +369,8 @@ static ssize_t take_word(struct ftrace_iterator *file_iter, const char *text, si
 	for (pos = 0; pos < cnt && !err; pos++) {
 		before = writer->state;
 		if (text[pos] && !isspace(text[pos])) {
-			if (parser->idx >= parser->size - 1) {
-				trace_parser_fail(parser);
-				return -EINVAL;
-			}
+			if (parser->idx >= parser->size - 1)
+				return fail_too_long(file_iter);
 			parser->buffer[parser->idx++] = text[pos];
 		} else if (take_blank(file_iter, text[pos], &err) &&
 			   !was_name_part(before, writer->state)) {
@@ -369,11 +382,13 @@ static ssize_t take_word(struct ftrace_iterator *file_iter, const char *text, si
 }
 
 /*
- * A write of blanks only does not come to write_pattern(), which looks whether the tracer is still
- * registered. So look here, but only if no word has begun, which may become the name of a tracer,
- * this line names no tracer, and no line has named a tracer with another filter. Returns true if
- * the tracer that was the default when the file was opened has been unregistered, and its filter
- * cannot be changed.
+ * Whether a write must fail because the tracer that was the default when the file was opened has
+ * been unregistered, and its filter cannot be changed. write_pattern() looks whether the tracer is
+ * still registered, but a write of blanks only does not come there. So look here if
+ *
+ *  - no word has begun: it may become the name of a tracer
+ *  - this line names no tracer
+ *  - no line has named a tracer with another filter.
  */
 static bool lost_tracer(struct ftrace_iterator *file_iter)
 {
@@ -448,7 +463,7 @@ static void finish_line(struct ftrace_iterator *file_iter)
 }
 
 /**
- * ftrace_mux_regex_commit - make what was written to a file the filters
+ * ftrace_mux_regex_commit - replace filters by the copies that writes to a file have changed
  * @file_iter: the iterator of the file, which is about to be released
  *
  * Also frees the writer and the buffer of the parser. The caller frees @file_iter and its hash.
