@@ -143,9 +143,9 @@ static void mark_combo_incomplete(const struct ftrace_mux_combo *combo)
 }
 
 /*
- * The graph tracer that @combo calls through the manager, NULL if none. If several graph tracers
- * are registered and combo->graph is 0, none of them wants the functions. @combo may have the
- * manager nevertheless, if there was no memory to make the filter of the manager smaller.
+ * The graph tracer that @combo calls through the manager, if only one is registered; else NULL. If
+ * several are registered and combo->graph is 0, none of them wants the functions. @combo may have
+ * the manager nevertheless, if there was no memory to make the filter of the manager smaller.
  */
 static const struct ftrace_ops *only_graph(const struct ftrace_mux_combo *combo)
 {

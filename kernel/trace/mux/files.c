@@ -8,6 +8,8 @@
  * is true. As long as there is one such tracer, or none, these two files read as
  * they do without the multiplexer. Each write goes through write.c, which also takes
  * lines that name a tracer: see write.c and filters.c.
+ *
+ * In enabled_functions, the line of a function shows what its call site calls, and its tracers.
  */
 #include <linux/cleanup.h>
 #include <linux/fs.h>

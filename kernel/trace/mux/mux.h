@@ -186,9 +186,10 @@ static inline void ftrace_mux_set_instance(struct ftrace_ops *ops, struct trace_
 }
 
 /*
- * The list of the filters that @ops has for modules that are not loaded yet. Ask only if @ops does
- * not have the filter of the function tracer: see ftrace_mod_head(). NULL if @ops is not the
- * profiler: no other tracer with a filter of its own has such a list.
+ * The list of the patterns that @ops has for modules that are not loaded yet: those of its filter
+ * if @enable is not 0, else those of its notrace list. Ask only if @ops does not have the filter of
+ * the function tracer: see ftrace_mod_head(). NULL if @ops is not the profiler: no other tracer
+ * with a filter of its own has such a list.
  */
 static inline struct list_head *ftrace_mux_mod_head(struct ftrace_ops *ops, int enable)
 {

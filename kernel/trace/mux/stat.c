@@ -161,14 +161,14 @@ void ftrace_mux_stat_unregister(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_mux_stat_switch - follow a change of ftrace_mux_enabled
+ * ftrace_mux_stat_follow_switch - follow a change of ftrace_mux_enabled
  *
  * While it is 0, functions have no entries, and nothing counts their calls: the counts of all
  * tracers are incomplete.
  *
  * Context: ftrace_lock held.
  */
-void ftrace_mux_stat_switch(void)
+void ftrace_mux_stat_follow_switch(void)
 {
 	struct ftrace_ops *ops;
 

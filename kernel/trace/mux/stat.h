@@ -15,6 +15,6 @@ int ftrace_mux_stat_begin_timing(void);
 void ftrace_mux_stat_end_timing(void);
 u64 ftrace_mux_stat_cycles(struct ftrace_ops *ops);
 
-void ftrace_mux_stat_switch(void);
+void ftrace_mux_stat_follow_switch(void);
 
 #endif /* _KERNEL_TRACE_MUX_STAT_H */

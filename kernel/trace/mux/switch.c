@@ -48,7 +48,7 @@ static int ftrace_mux_sysctl(const struct ctl_table *table, int write,
 		return -ENODEV;
 
 	ftrace_mux_enabled = enabled;
-	ftrace_mux_stat_switch();
+	ftrace_mux_stat_follow_switch();
 	ftrace_check_all = true;
 	/* Only if the multiplexer is off, a tracer needs a trampoline of its own */
 	if (!enabled)

@@ -22,9 +22,9 @@
 
 /*
  * Whether @sym, the symbol of the function at @ip, is the second symbol of a wrapper. Sets @wrapper
- * to the first one. For a system call with arguments, __do_sys_NAME is a function of its own, which
- * the wrapper calls, unless the compiler has inlined it. The call site of __do_sys_NAME is not the
- * call site of the wrapper then, so this returns false.
+ * to the first one. For a system call with arguments, __do_sys_NAME is no symbol of the wrapper: it
+ * is a function that the wrapper calls, if the compiler has not inlined it. This function has a
+ * call site of its own, so this returns false.
  */
 static bool wrapper_of_alias(unsigned long ip, const char *sym, char *wrapper)
 {

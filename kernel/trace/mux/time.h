@@ -39,7 +39,10 @@ static __always_inline struct ftrace_mux_timer ftrace_mux_timer_start(void)
 {
 	struct ftrace_mux_timer timer;
 
-	/* First: the time of a preemption between the two must not count as time of the call */
+	/*
+	 * Read nivcsw first: if the task is preempted between the two reads, nivcsw has changed at
+	 * the end of the call, and ftrace_mux_timer_stop() drops the cycles.
+	 */
 	timer.nivcsw = READ_ONCE(current->nivcsw);
 	timer.start = ftrace_mux_clock();
 

@@ -4,8 +4,8 @@
  *
  * A tracer is a struct ftrace_ops that is registered with ftrace, or a graph tracer. All graph
  * tracers are called through one registered struct ftrace_ops, the manager. Each tracer has a name
- * in its trace instance. One tracer of each instance can be the default, whose filter
- * set_ftrace_filter shows and changes.
+ * in its trace instance. One tracer of each instance can be the default: what is written to
+ * set_ftrace_filter changes the filter of this tracer, unless a line names another.
  *
  * Protected by ftrace_lock.
  */
@@ -77,10 +77,11 @@ int ftrace_mux_copy_filter(struct ftrace_ops_hash *to, const struct ftrace_ops_h
  * @tr: the trace instance it works for, NULL for the top one
  *
  * The function tracer and the latency tracers register the ops of @tr, and use its filter, as does
- * the graph tracer of @tr. Any other tracer has its own filter, except the profiler, see
- * ftrace_mux_share_filter(). This filter is emptied here if @tr is not the top instance, or if @ops
- * last had another name or instance. A latency tracer with display-graph is such a tracer: it
- * registers an ops of its own.
+ * the graph tracer of @tr. The profiler may have the filter of the function tracer, see
+ * ftrace_mux_share_filter(). Any other tracer has a filter of its own, also a latency tracer with
+ * display-graph, which registers an ops of its own. Unless @ops is that of the function tracer or
+ * of the graph tracer of @tr, its local_hash is emptied here if @tr is not the top instance, or if
+ * @ops last had another name or instance.
  *
  * Context: process context, may sleep; takes ftrace_lock.
  */
@@ -191,9 +192,9 @@ unsigned int ftrace_mux_nr_in_filter_files(struct trace_array *tr)
 }
 
 /**
- * ftrace_mux_set_default - have set_ftrace_filter show and change the filter of a tracer
+ * ftrace_mux_set_default - make a tracer the default of its instance
  * @def: the tracer, registered and with FTRACE_OPS_FL_USER
- * @chosen: the user has chosen it
+ * @chosen: whether the user has chosen it, by a write to function_tracers
  *
  * Context: ftrace_lock held.
  */
@@ -212,7 +213,7 @@ void ftrace_mux_set_default(struct ftrace_ops *def, bool chosen)
 }
 
 /**
- * ftrace_mux_get_default - the tracer whose filter set_ftrace_filter shows and changes
+ * ftrace_mux_get_default - the default tracer, whose filter a write to set_ftrace_filter changes
  * @tr: the trace instance, NULL for the top one
  *
  * Context: ftrace_lock held.

@@ -352,8 +352,9 @@ static int fail_too_long(struct ftrace_iterator *file_iter)
 }
 
 /*
- * Take one word of @text, as trace_get_user() does: the program writes the rest again. But take the
- * name of a tracer together with the word behind it. If only the name was taken, a program that
+ * Take one word of @text, as trace_get_user() does. If more is left, write() returns less than its
+ * count, and the program has to write the rest by another write(). But take the name of a tracer
+ * together with the word behind it. If only the name was taken, a program that
  * does not write the rest would name a tracer without a pattern: with O_TRUNC, that empties the
  * filter of this tracer.
  * Returns the number of characters, or an error.
@@ -384,9 +385,10 @@ static ssize_t take_word(struct ftrace_iterator *file_iter, const char *text, si
 /*
  * Whether a write must fail because the tracer that was the default when the file was opened has
  * been unregistered, and its filter cannot be changed. write_pattern() looks whether the tracer is
- * still registered, but a write of blanks only does not come there. So look here if
+ * still registered, but a write of blanks only does not come there. So look here, but only if all
+ * of this is true:
  *
- *  - no word has begun: it may become the name of a tracer
+ *  - no word has begun (one that has may become the name of another tracer)
  *  - this line names no tracer
  *  - no line has named a tracer with another filter.
  */
