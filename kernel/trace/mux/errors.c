@@ -19,7 +19,7 @@ static const char * const errors[] = {
  * ftrace_mux_log_error - explain in error_log why a write has failed
  * @tr: the trace instance of the file
  * @file: its name
- * @cmd: what was written; from write.c, only the name of the tracer, in brackets
+ * @cmd: what was written; from write.c, only the name of the tracer behind a bracket
  * @error: what is wrong with it
  * @pos: where in @cmd
  *

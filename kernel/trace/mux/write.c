@@ -337,18 +337,24 @@ static bool was_name_part(enum line_state before, enum line_state now)
 	return before != LINE_NAMED && (now == LINE_BRACKET || now == LINE_NAMED);
 }
 
-/* Fail a word that is too long. If it was to name a tracer, no filter is changed. */
+/*
+ * Fail a word that is too long. If it begins a line with a bracket, it may have been the name of a
+ * tracer: then no filter is changed.
+ */
 static int fail_too_long(struct ftrace_iterator *file_iter)
 {
 	struct ftrace_mux_writer *writer = file_iter->mux_writer;
 	struct trace_parser *parser = &file_iter->parser;
 
 	trace_parser_fail(parser);
-	if (writer->state == LINE_BRACKET ||
-	    (writer->state == LINE_START && parser->buffer[0] == '['))
-		return bad_name(file_iter, "", FTRACE_MUX_ERR_TOO_LONG);
+	if (writer->state != LINE_BRACKET &&
+	    (writer->state != LINE_START || parser->buffer[0] != '['))
+		return -EINVAL;
 
-	return -EINVAL;
+	parser->buffer[parser->idx] = '\0';
+
+	return bad_name(file_iter, parser->buffer + (writer->state == LINE_START),
+			FTRACE_MUX_ERR_TOO_LONG);
 }
 
 /*
