@@ -57,14 +57,14 @@ enum ftrace_mux_mode ftrace_mux_count_mode(void)
 }
 
 /**
- * ftrace_mux_count_set_mode - start a new generation of combinations
+ * ftrace_mux_count_new_generation - start a new generation of combinations
  * @new_mode: what combinations that are made from now on count
  *
  * The counts of those that exist are not read any more. The caller moves entries off them.
  *
  * Context: ftrace_lock held.
  */
-void ftrace_mux_count_set_mode(enum ftrace_mux_mode new_mode)
+void ftrace_mux_count_new_generation(enum ftrace_mux_mode new_mode)
 {
 	lockdep_assert_held(&ftrace_lock);
 

@@ -18,7 +18,7 @@ enum ftrace_mux_mode {
 };
 
 enum ftrace_mux_mode ftrace_mux_count_mode(void);
-void ftrace_mux_count_set_mode(enum ftrace_mux_mode new_mode);
+void ftrace_mux_count_new_generation(enum ftrace_mux_mode new_mode);
 
 void ftrace_mux_count_init(struct ftrace_mux_combo *combo);
 void ftrace_mux_count_cancel(struct ftrace_mux_combo *combo);

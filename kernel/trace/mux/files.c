@@ -3,7 +3,7 @@
  * Function tracer multiplexer: the tracefs files.
  *
  * function_tracers lists the registered tracers and tells which of them is the
- * default: the one set_ftrace_filter and set_ftrace_notrace write to. Reading
+ * default: a write to set_ftrace_filter or set_ftrace_notrace changes its filter. Reading
  * these two shows the filters of all tracers for which ftrace_mux_in_filter_files()
  * is true. As long as there is one such tracer, or none, these two files read as
  * they do without the multiplexer. Each write goes through write.c, which also takes
@@ -495,7 +495,7 @@ void ftrace_mux_show_tracers(struct seq_file *m, struct dyn_ftrace *rec)
 
 	seq_puts(m, "\ttracers:");
 	for_each_ftrace_mux_tracer(ops) {
-		/* pass rec in as regs to have non-NULL val */
+		/* NULL as regs would make this false for a tracer that saves all registers */
 		if (!ftrace_ops_test(ops, rec->ip, rec))
 			continue;
 		seq_putc(m, ' ');

@@ -7,8 +7,8 @@
  * tracer, the graph tracer and, in the top directory, the profiler, each by itself. While any
  * instance has a limit, stat.c measures the time of calls. Once a second, a worker checks how much
  * time each of these tracers has taken since the last check. If it is more than the limit, nop
- * becomes the current tracer, or function_profile_enabled becomes 0. The buffer is kept, and a line
- * in it names the tracer.
+ * becomes the current tracer, or function_profile_enabled becomes 0. The buffer is kept. A line in
+ * the log of the kernel and, if the option trace_printk is set, in the buffer names the tracer.
  *
  * trace_types_lock protects what is here, and is taken before ftrace_profile_lock and ftrace_lock.
  * Limits are also read without it.

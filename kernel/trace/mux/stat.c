@@ -229,7 +229,7 @@ static int change_mode(enum ftrace_mux_mode new_mode)
 	if (!set)
 		return -ENOMEM;
 
-	ftrace_mux_count_set_mode(new_mode);
+	ftrace_mux_count_new_generation(new_mode);
 	time_all_returns();
 	if (counting()) {
 		started = ktime_get_ns();
@@ -239,7 +239,9 @@ static int change_mode(enum ftrace_mux_mode new_mode)
 			ops->mux.usage = (struct ftrace_mux_usage){ };
 			ops->mux.incomplete = !ftrace_mux_enabled;
 		}
-		mark_tracers_without_entry();
+		/* Otherwise, no function has an entry: all tracers have been marked */
+		if (ftrace_mux_enabled)
+			mark_tracers_without_entry();
 	}
 	move_entries(set);
 

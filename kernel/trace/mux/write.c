@@ -152,7 +152,10 @@ static struct ftrace_iterator *named_iterator(struct ftrace_iterator *file_iter,
 	return &named->iter;
 }
 
-/* @name is the name of a tracer, with the closing bracket. The line is about this tracer. */
+/*
+ * @name is the word after the opening bracket. It has to be the name of a tracer and the closing
+ * bracket. The line is about this tracer.
+ */
 static int begin_named(struct ftrace_iterator *file_iter, char *name, size_t len)
 {
 	struct ftrace_mux_writer *writer = file_iter->mux_writer;
@@ -237,6 +240,7 @@ static int write_named(struct ftrace_mux_writer *writer, char *word, size_t len)
 		return 0;
 	}
 
+	/* A trigger, or a pattern with its module (:mod:): no module in brackets follows */
 	if (strchr(word, ':'))
 		return write_pattern(writer->line_iter, word);
 
