@@ -40,7 +40,8 @@ VISIBLE_IF_KUNIT int gtsc_check_name(const char *name)
 {
 	size_t len = name ? strlen(name) : 0;
 
-	if (!len || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
+	/* A name that begins with a dot is one that programs skip */
+	if (!len || name[0] == '.' || strchr(name, '/'))
 		return -EINVAL;
 
 	return len > GTSC_NAME_MAX ? -ENAMETOOLONG : 0;
@@ -296,12 +297,12 @@ static int add_single(const char *root, struct gtsc_channel *ch)
  *	GTSC_PANIC: in a panic the records go to the console; with
  *	GTSC_FLIGHT only
  *
- * Names have 1 to 64 characters, without a slash, and are not "." or "..".
+ * Names have 1 to 64 characters, without a slash, and do not begin with a dot.
  *
  * Context: process context, may sleep.
  *
- * Return: the channel, in the state "setup"; -EINVAL if a name is empty, "." or "..", or has a
- * slash in it, a size is 0 or too big, or the flags are wrong; -ENAMETOOLONG;
+ * Return: the channel, in the state "setup"; -EINVAL if a name is empty, begins with a dot, or
+ * has a slash in it, a size is 0 or too big, or the flags are wrong; -ENAMETOOLONG;
  * -EEXIST if there is such a directory; -ENOMEM, also if the buffers of all CPUs are more
  * than the memory that is available; -EINTR if the task is being killed; -ENODEV and other
  * errors of debugfs.

@@ -417,23 +417,18 @@ static const struct file_operations watermark_fops = {
 
 /* dropped and stats */
 
-static ssize_t dropped_read(struct file *file, char __user *ubuf, size_t cnt,
-			    loff_t *ppos)
+static int dropped_show(struct seq_file *m, void *v)
 {
 	struct gtsc_stats stats;
 
 	scoped_guard(mutex, &gtsc_mutex)
-		gtsc_get_stats(file->private_data, &stats);
+		gtsc_get_stats(m->private, &stats);
 
-	return read_number(ubuf, cnt, ppos, stats.full + stats.too_big + stats.nested);
+	seq_printf(m, "%llu\n", stats.full + stats.too_big + stats.nested);
+
+	return 0;
 }
-
-static const struct file_operations dropped_fops = {
-	.owner	= THIS_MODULE,
-	.open	= simple_open,
-	.read	= dropped_read,
-	.llseek	= default_llseek,
-};
+DEFINE_SHOW_ATTRIBUTE(dropped);
 
 static int stats_show(struct seq_file *m, void *v)
 {

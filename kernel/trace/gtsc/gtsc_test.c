@@ -43,7 +43,8 @@ static void test_names(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gtsc_check_name(NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, gtsc_check_name("."), -EINVAL);
 	KUNIT_EXPECT_EQ(test, gtsc_check_name(".."), -EINVAL);
-	KUNIT_EXPECT_EQ(test, gtsc_check_name("..."), 0);
+	KUNIT_EXPECT_EQ(test, gtsc_check_name(".x"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, gtsc_check_name("x."), 0);
 	KUNIT_EXPECT_EQ(test, gtsc_check_name("x"), 0);
 }
 

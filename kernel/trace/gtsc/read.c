@@ -140,7 +140,7 @@ static void rewind_sources(struct gtsc_trace_file *file)
 }
 
 /* No open file has a part of a record any more. Do a rewind that has waited for that. Wake all. */
-void gtsc_end_partial(struct gtsc_trace_file *file)
+static void end_partial(struct gtsc_trace_file *file)
 {
 	file->partial = NULL;
 	file->partial_of = NULL;
@@ -148,6 +148,16 @@ void gtsc_end_partial(struct gtsc_trace_file *file)
 		rewind_sources(file);
 	file->rewinds = false;
 	wake_pollers(file);
+}
+
+/* The buffers are replaced: an open file that has got a part of a record does not get the rest */
+void gtsc_cut_partial(struct gtsc_trace_file *file)
+{
+	lockdep_assert_held(&file->lock);
+
+	if (file->partial_of)
+		file->partial_of->cut = true;
+	end_partial(file);
 }
 
 /*
@@ -211,7 +221,7 @@ static size_t copy_part(struct gtsc_open_file *of, struct gtsc_source *source,
 	}
 	consume_one(source, header);
 	if (file->partial)
-		gtsc_end_partial(file);
+		end_partial(file);
 
 	return n;
 }
@@ -357,20 +367,27 @@ static size_t read_records(struct gtsc_open_file *of, struct iov_iter *to, bool 
  *
  * Context: process context, may sleep.
  *
- * Return: bytes; 0 if there is nothing to read; -EFAULT; -ERESTARTSYS.
+ * Return: bytes; 0 if there is nothing to read; -EIO, once, if the rest of the record was
+ * discarded; -EFAULT; -ERESTARTSYS.
  */
 ssize_t gtsc_read(struct gtsc_open_file *of, struct iov_iter *to)
 {
 	struct gtsc_trace_file *file = of->file;
 	size_t copied = 0, missing, n;
 	unsigned int tries = 0;
+	bool cut;
 
 	for (;;) {
 		if (mutex_lock_interruptible(&file->lock))
 			return copied ?: -ERESTARTSYS;
-		n = read_records(of, to, !copied, &missing);
+		cut = of->cut;
+		of->cut = false;
+		n = cut ? 0 : read_records(of, to, !copied, &missing);
 		mutex_unlock(&file->lock);
 
+		/* Nothing was copied: a read that copies a part of a record ends with it */
+		if (cut)
+			return -EIO;
 		copied += n;
 		if (!missing)
 			return copied;
@@ -399,7 +416,7 @@ void gtsc_give_up_part(struct gtsc_open_file *of)
 		return;
 
 	file->partial->sent = 0;
-	gtsc_end_partial(file);
+	end_partial(file);
 }
 
 /* Waiting */
@@ -434,6 +451,8 @@ static bool file_ready(struct gtsc_open_file *of)
 
 	lockdep_assert_held(&file->lock);
 
+	if (of->cut)
+		return true;
 	if (file->partial)
 		return file->partial_of == of;
 

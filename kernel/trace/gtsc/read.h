@@ -77,7 +77,7 @@ struct gtsc_trace_file {
 	/* Global: all records up to this time have been committed */
 	u64			horizon;
 	/* The open file that has got a part of the next record, and of which CPU */
-	const struct gtsc_open_file *partial_of;
+	struct gtsc_open_file	*partial_of;
 	struct gtsc_source	*partial;
 	/* A rewind waits until that open file has got the rest */
 	bool			rewinds;
@@ -89,6 +89,8 @@ struct gtsc_trace_file {
 struct gtsc_open_file {
 	struct gtsc_trace_file	*file;
 	bool			headers;
+	/* The rest of the record that it has got a part of was discarded; under @file->lock */
+	bool			cut;
 };
 
 /* What a channel has for each CPU */
@@ -136,7 +138,7 @@ void gtsc_set_buffer(struct gtsc_source *source, struct gtsc_buffer *buffer);
 /* One trace file: read.c */
 ssize_t gtsc_read(struct gtsc_open_file *of, struct iov_iter *to);
 void gtsc_give_up_part(struct gtsc_open_file *of);
-void gtsc_end_partial(struct gtsc_trace_file *file);
+void gtsc_cut_partial(struct gtsc_trace_file *file);
 bool gtsc_poll(struct gtsc_open_file *of);
 bool gtsc_at_end(struct gtsc_open_file *of);
 

@@ -275,7 +275,7 @@ static void discard_unread(struct gtsc_channel *ch, unsigned int cpu)
 static void replace_buffer(struct gtsc_channel *ch, unsigned int cpu,
 			   struct gtsc_buffer *__percpu *buffers)
 {
-	gtsc_end_partial(gtsc_trace_file(ch, cpu));
+	gtsc_cut_partial(gtsc_trace_file(ch, cpu));
 	discard_unread(ch, cpu);
 	gtsc_cpu(ch, cpu)->written = count_written(ch, cpu);
 	swap(*per_cpu_ptr(buffers, cpu), *per_cpu_ptr(ch->buffers, cpu));

@@ -151,6 +151,7 @@ static int look_in(const char *dir, int depth, struct channel **channels, unsign
 	unsigned int first = *nr;
 	char path[MAX_PATH];
 	struct dirent *entry;
+	int ret = 0;
 	DIR *d;
 
 	if (is_channel(dir, add_channel(channels, nr)))
@@ -162,7 +163,7 @@ static int look_in(const char *dir, int depth, struct channel **channels, unsign
 	d = opendir(dir);
 	if (!d)
 		return -errno;
-	while ((entry = readdir(d))) {
+	while ((entry = next_entry(d, &ret))) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
 		if (snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name) < (int)sizeof(path))
@@ -171,7 +172,7 @@ static int look_in(const char *dir, int depth, struct channel **channels, unsign
 	closedir(d);
 	qsort(*channels + first, *nr - first, sizeof(**channels), by_name);
 
-	return 0;
+	return ret;
 }
 
 /**

@@ -147,13 +147,13 @@ static int open_files(int dir, const char *name)
 {
 	struct dirent *entry;
 	struct source *s;
-	int ret = 0;
+	int ret = 0, error = 0;
 	DIR *d;
 
 	d = fdopendir(dir);
 	if (!d)
 		return complain_of(name, -errno);
-	while (!ret && (entry = readdir(d))) {
+	while (!ret && (entry = next_entry(d, &error))) {
 		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "metadata"))
 			continue;
 		s = new_source();
@@ -167,7 +167,7 @@ static int open_files(int dir, const char *name)
 	}
 	closedir(d);
 
-	return ret;
+	return ret ?: complain_of(name, error);
 }
 
 /**

@@ -29,6 +29,7 @@
 #ifndef GTSC_H
 #define GTSC_H
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -168,6 +169,7 @@ uint64_t file_key(unsigned int index, unsigned int number);
 int open_new_files(struct channel *channels, unsigned int nr, const struct map *opened,
 		   open_file_func *open_file);
 int open_regular(int dir, const char *name);
+struct dirent *next_entry(DIR *d, int *error);
 int input_open(struct input *in, const struct channel *ch, unsigned int number);
 ssize_t input_read(struct input *in);
 void input_close(struct input *in);

@@ -45,6 +45,25 @@ int open_regular(int dir, const char *name)
 	return ret;
 }
 
+/**
+ * next_entry - read the next entry of a directory
+ * @d: the directory
+ * @error: set to 0 at the end, or to a negative errno if the entry cannot be read
+ *
+ * Return: the entry, or NULL.
+ */
+struct dirent *next_entry(DIR *d, int *error)
+{
+	struct dirent *entry;
+
+	errno = 0;
+	entry = readdir(d);
+	if (!entry)
+		*error = -errno;
+
+	return entry;
+}
+
 /* The key of a buffer file: the index of its channel, and the number in its name */
 uint64_t file_key(unsigned int index, unsigned int number)
 {
@@ -55,17 +74,20 @@ uint64_t file_key(unsigned int index, unsigned int number)
 static int open_new_files_of(struct channel *ch, unsigned int index, const struct map *opened,
 			     open_file_func *open_file)
 {
+	int ret = 0, error = 0;
 	struct dirent *entry;
 	unsigned int number;
-	int ret = 0;
 	char end;
 	DIR *d;
 
+	/* What has its name now is another channel */
+	if (ch->gone)
+		return 0;
 	d = opendir(ch->path);
 	if (!d)
 		/* The channel may have gone with its module: it has no files to open then */
 		return errno == ENOENT ? 0 : complain_of_channel(ch->name, -errno);
-	while (!ret && (entry = readdir(d))) {
+	while (!ret && (entry = next_entry(d, &error))) {
 		if (sscanf(entry->d_name, "buffer%u%c", &number, &end) != 1)
 			continue;
 		if (map_find(opened, file_key(index, number)) == MAP_FREE)
@@ -73,7 +95,7 @@ static int open_new_files_of(struct channel *ch, unsigned int index, const struc
 	}
 	closedir(d);
 
-	return ret;
+	return ret ?: complain_of_channel(ch->name, error);
 }
 
 /**

@@ -13,6 +13,26 @@
 
 static struct channel *channels;
 
+/* A channel may have been named twice: keeps one of each path. Returns how many are left. */
+static unsigned int drop_repeated(unsigned int nr)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0, known; i < nr; i++) {
+		for (known = 0; known < kept; known++) {
+			if (!strcmp(channels[known].path, channels[i].path))
+				break;
+		}
+		if (known < kept)
+			continue;
+		if (kept < i)
+			channels[kept] = channels[i];
+		kept++;
+	}
+
+	return kept;
+}
+
 /* Finds the channels of all traces in @argv. Returns their number, or a negative errno. */
 static int find(char **argv)
 {
@@ -29,7 +49,7 @@ static int find(char **argv)
 			return ret;
 	}
 
-	return nr;
+	return drop_repeated(nr);
 }
 
 static void list_channel(const struct channel *ch)

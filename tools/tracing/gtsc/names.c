@@ -92,6 +92,8 @@ int add_addresses_of_file(struct map *a, const struct fields *fields, int fd)
 		return -errno;
 	if (!st.st_size)
 		return 0;
+	if ((uint64_t)st.st_size > SIZE_MAX)
+		return -EFBIG;
 	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return -errno;

@@ -48,7 +48,7 @@ static int for_names(int dir, int (*do_one)(struct output *o, const char *name),
 	d = open_list(dir);
 	if (!d)
 		return -errno;
-	while (!ret && (entry = readdir(d))) {
+	while (!ret && (entry = next_entry(d, &ret))) {
 		if (!is_dots(entry->d_name))
 			ret = do_one(o, entry->d_name);
 	}
@@ -74,9 +74,9 @@ static bool is_stream_file(int dir, const char *name)
 	n = read(fd, &magic, sizeof(magic));
 	close(fd);
 
-	/* A CPU that has written nothing has an empty one */
+	/* A CPU that has written nothing has an empty one. After a power cut, one may have zeros. */
 	return !n || (n == sizeof(magic) &&
-		      (magic == CTF_MAGIC || magic == __builtin_bswap32(CTF_MAGIC)));
+		      (magic == CTF_MAGIC || magic == __builtin_bswap32(CTF_MAGIC) || !magic));
 }
 
 /* Whether a file gives way to a new trace */

@@ -91,16 +91,30 @@ static void sum_readers(struct totals *now)
 	}
 }
 
+/*
+ * Whether a thread has read a buffer file to its end. Then the channel is another one if it is set
+ * up under its name.
+ */
+static bool has_gone(unsigned int index)
+{
+	for (struct reader *r = of_channel[index]; r; r = r->next_of_channel) {
+		if (atomic_load(&r->gone))
+			return true;
+	}
+
+	return false;
+}
+
 /* Reads the counters of the channels, of those that have not gone */
 static void update_stats(struct channel *channels, unsigned int nr)
 {
 	struct stats stats;
-	struct channel *ch;
 
-	for (ch = channels; ch < channels + nr; ch++) {
-		/* A channel that is set up anew under its name is another one */
+	for (unsigned int i = 0; i < nr; i++) {
+		struct channel *ch = &channels[i];
+
 		if (!ch->gone)
-			ch->gone = get_stats(ch, &stats);
+			ch->gone = get_stats(ch, &stats) || has_gone(i);
 		if (!ch->gone)
 			ch->stats = stats;
 	}
@@ -184,7 +198,7 @@ static int start_channels(struct channel *channels, unsigned int nr)
 static void stop_channels(struct channel *channels, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
-		if (channels[i].started)
+		if (channels[i].started && !has_gone(i))
 			set_state(&channels[i], "stopped");
 	}
 }
@@ -210,9 +224,9 @@ static int wait_and_show(struct channel *channels, unsigned int nr,
 			break;
 		if (now - last < SECOND)
 			continue;
+		update_stats(channels, nr);
 		if (!ret)
 			ret = open_new_files(channels, nr, &by_file, add_reader);
-		update_stats(channels, nr);
 		sum_readers(&t);
 		sum_channels(channels, nr, &t);
 		if (!options->quiet)

@@ -320,6 +320,8 @@ static int map_file(struct source *s, int dir, const char *name)
 		ret = -errno;
 	else if (!st.st_size)
 		ret = -ENODATA;
+	else if ((uint64_t)st.st_size > SIZE_MAX)
+		ret = -EFBIG;
 	if (!ret) {
 		s->size = st.st_size;
 		s->map = mmap(NULL, s->size, PROT_READ, MAP_PRIVATE, fd, 0);

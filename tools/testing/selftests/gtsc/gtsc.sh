@@ -265,6 +265,7 @@ dying_readers()
 # What a reader with headers is told of lost records is what was lost
 lost_records()
 {
+	local before first
 	setup 0 a 4096 8 $HEADER
 	load start 0
 	load write 0 1000 $TASK 300
@@ -274,6 +275,14 @@ lost_records()
 	load write 0 2 $TASK 24
 	check_files a -H
 	is 'lost: told with the next records' "$(cat $ROOT/a/dropped)" "$lost"
+	# The number of the first byte, and more records are lost before the second
+	before=$(cat $ROOT/a/dropped)
+	exec 3< $ROOT/a/dropped
+	first=$(dd bs=1 count=1 status=none <&3)
+	load write 0 10000 $TASK 300
+	is 'lost: a number that is read byte by byte' "$before" "$first$(dd bs=1 status=none <&3)"
+	holds 'lost: more since' "$(cat $ROOT/a/dropped) > $before"
+	exec 3<&-
 	load cleanup 0
 
 	setup 0 a 4096 8 $((FLIGHT | HEADER))
@@ -321,7 +330,8 @@ sizes()
 	exec 3< $ROOT/a/trace0
 	dd bs=1 count=1 <&3 > /dev/null 2>&1
 	put '4096 8 discard' $ROOT/a/size
-	is 'size: nothing is left of a part of a record' 0 "$(cat <&3 | wc -c)"
+	fails 'size: the rest of a record is thrown away' 'Input/output error' cat <&3
+	is 'size: nothing else is left' 0 "$(cat <&3 | wc -c)"
 	counts 0
 	before=$written
 	load start 0

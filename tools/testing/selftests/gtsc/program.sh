@@ -117,6 +117,14 @@ output_directory()
 	record mine "$TMP/one"
 	is 'an empty directory' 0 $?
 	is 'an empty directory: the trace' 1 "$(recorded mine)"
+	# A file whose data were not written before a power cut
+	truncate -s 0 "$TMP"/mine/*_0
+	truncate -s 4096 "$TMP"/mine/*_0
+	record mine "$TMP/one"
+	is 'an old file of zeros gives way' '0 1' "$? $(find "$TMP/mine" -name '*_0' | wc -l)"
+	is 'an old file of zeros: the trace' 1 "$(recorded mine)"
+	is 'an old file of zeros: the trace is whole' '' "$(cat "$TMP/print.err")"
+	is 'a channel that is named twice' 1 "$("$GTSC" stat "$TMP/one" "$TMP/one" | wc -l)"
 	echo victim > "$TMP/victim"
 	rm "$TMP/mine"/*_one_0
 	mkdir "$TMP/mine/.gtsc.new"

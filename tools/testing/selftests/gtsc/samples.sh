@@ -239,6 +239,29 @@ provider_ends()
 	holds 'provider ends: of all calls' "$(grep -c ' vfs_open <- ' "$TMP/out") >= 100"
 }
 
+# The provider is set up anew before the recorder looks at the counters again
+provider_comes_back()
+{
+	local pid
+	modprobe gtsc_hybrid || return
+	modprobe gtsc_kprobe
+	"$GTSC" record -q -o "$TMP/back" gtsc_example/kernel_clone gtsc_example/hybrid/low \
+		2> "$TMP/err" &
+	pid=$!
+	wait_for 'provider comes back: is recorded' in_state gtsc_example/hybrid/low running
+	rmmod gtsc_kprobe
+	modprobe gtsc_kprobe
+	kill -INT $pid
+	ends 'provider comes back: the recording' $pid
+	is 'provider comes back: the recorded channel has gone' 1 \
+		"$(grep -c 'kernel_clone: has gone' "$TMP/err")"
+	is 'provider comes back: what the new one drops does not count' 1 \
+		"$(last_line | grep -c ' at least ')"
+	is 'provider comes back: the new channel runs' running "$(cat $ROOT/kernel_clone/state)"
+	rmmod gtsc_kprobe
+	rmmod gtsc_hybrid
+}
+
 # A read with O_NONBLOCK, which dd sets, tells whether there is nothing yet or nothing more
 no_wait()
 {
@@ -576,6 +599,7 @@ hybrid
 defaults
 ftrace
 provider_ends
+if modprobe -n gtsc_hybrid 2> /dev/null; then provider_comes_back; fi
 no_wait
 formats
 functions
