@@ -415,19 +415,6 @@ bool ktrace_is_dead(void)
 	return ftrace_is_dead();
 }
 
-/* Disable the record of @func, if one was made at early boot */
-static void __init disable_record(unsigned long func)
-{
-	struct ftrace_rec_iter *iter;
-	struct dyn_ftrace *rec;
-
-	for_ftrace_rec_iter(iter) {
-		rec = ftrace_rec_iter_record(iter);
-		if (rec->ip == func)
-			rec->flags |= FTRACE_FL_DISABLED;
-	}
-}
-
 /*
  * An alternative may have replaced a first instruction by one that cannot be displaced: if its
  * function needs a slot, it is not traceable any more.
@@ -443,8 +430,10 @@ static void __init drop_untraceable(void)
 			continue;
 
 		pr_info("ktrace: %ps cannot be traced on this CPU\n", (void *)func);
-		*site -= KTRACE_SITE_TRACEABLE;
-		disable_record(func);
+		scoped_guard(mutex, &ftrace_lock)
+			*site -= KTRACE_SITE_TRACEABLE;
+		/* The record, if it was made at early boot: it may have references of tracers */
+		ftrace_free_mem(NULL, (void *)func, (void *)func);
 	}
 }
 
@@ -453,8 +442,9 @@ static int __init ktrace_start(void)
 {
 	int ret;
 
+	drop_untraceable();
+
 	scoped_guard(mutex, &ftrace_lock) {
-		drop_untraceable();
 		ret = arch_ktrace_start();
 		if (!ret && !ftrace_is_dead()) {
 			ftrace_check_all = true;
