@@ -150,7 +150,7 @@ static bool can_displace(unsigned long entry, unsigned int class, bool *is_short
  * arch_ktrace_is_still_traceable - can a function be traced after alternatives were applied?
  * @func: address of a function that arch_ktrace_traceable() has selected before
  *
- * Context: boot, ftrace_lock held, before any call site is patched.
+ * Context: boot, before any call site is patched.
  *
  * Return: true if the function needs no slot, or its first instruction can be displaced.
  */

@@ -380,14 +380,15 @@ ssize_t gtsc_read(struct gtsc_open_file *of, struct iov_iter *to)
 	for (;;) {
 		if (mutex_lock_interruptible(&file->lock))
 			return copied ?: -ERESTARTSYS;
+		/* After whole records, the next read tells */
 		cut = of->cut;
-		of->cut = false;
+		if (!copied)
+			of->cut = false;
 		n = cut ? 0 : read_records(of, to, !copied, &missing);
 		mutex_unlock(&file->lock);
 
-		/* Nothing was copied: a read that copies a part of a record ends with it */
 		if (cut)
-			return -EIO;
+			return copied ?: -EIO;
 		copied += n;
 		if (!missing)
 			return copied;

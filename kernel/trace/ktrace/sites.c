@@ -433,7 +433,7 @@ static void __init drop_untraceable(void)
 		scoped_guard(mutex, &ftrace_lock)
 			*site -= KTRACE_SITE_TRACEABLE;
 		/* The record, if it was made at early boot: it may have references of tracers */
-		ftrace_free_mem(NULL, (void *)func, (void *)func);
+		ftrace_free_mem(NULL, (void *)func, (void *)(func + 1));
 	}
 }
 

@@ -59,11 +59,27 @@ static int for_names(int dir, int (*do_one)(struct output *o, const char *name),
 
 /* The trace that is in the directory */
 
+/* A power cut may have left zeros in place of data that were not written yet */
+static bool has_only_zeros(int fd)
+{
+	uint8_t buf[4096];
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
+		for (ssize_t i = 0; i < n; i++) {
+			if (buf[i])
+				return false;
+		}
+	}
+
+	return !n;
+}
+
 static bool is_stream_file(int dir, const char *name)
 {
 	const char *end = strrchr(name, '_');
-	uint32_t magic;
-	ssize_t n;
+	uint32_t magic = 0;
+	bool ours;
 	int fd;
 
 	if (!end || !end[1] || end[1 + strspn(end + 1, "0123456789")])
@@ -71,12 +87,14 @@ static bool is_stream_file(int dir, const char *name)
 	fd = open_regular(dir, name);
 	if (fd < 0)
 		return false;
-	n = read(fd, &magic, sizeof(magic));
+	/* A CPU that has written nothing has an empty one */
+	if (read(fd, &magic, sizeof(magic)) == sizeof(magic) && magic)
+		ours = magic == CTF_MAGIC || magic == __builtin_bswap32(CTF_MAGIC);
+	else
+		ours = !magic && has_only_zeros(fd);
 	close(fd);
 
-	/* A CPU that has written nothing has an empty one. After a power cut, one may have zeros. */
-	return !n || (n == sizeof(magic) &&
-		      (magic == CTF_MAGIC || magic == __builtin_bswap32(CTF_MAGIC) || !magic));
+	return ours;
 }
 
 /* Whether a file gives way to a new trace */

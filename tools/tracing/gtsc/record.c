@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,14 +92,13 @@ static void sum_readers(struct totals *now)
 	}
 }
 
-/*
- * Whether a thread has read a buffer file to its end. Then the channel is another one if it is set
- * up under its name.
- */
+/* Whether a channel has ended. If it is set up anew under its name, that is another one. */
 static bool has_gone(unsigned int index)
 {
 	for (struct reader *r = of_channel[index]; r; r = r->next_of_channel) {
-		if (atomic_load(&r->gone))
+		struct pollfd p = { .fd = r->in.fd };
+
+		if (poll(&p, 1, 0) == 1 && (p.revents & POLLHUP))
 			return true;
 	}
 

@@ -7,7 +7,6 @@
  * The caller adds files, also while the threads read. Each file is read by one thread only.
  */
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -88,14 +87,6 @@ static ssize_t copy(struct thread *t, struct reader *r)
 	return n;
 }
 
-/* Whether the channel has gone */
-static bool has_hung_up(const struct reader *r)
-{
-	struct pollfd p = { .fd = r->in.fd };
-
-	return poll(&p, 1, 0) == 1 && (p.revents & POLLHUP);
-}
-
 /* @n: what the last copy() has returned */
 static void end_reader(struct thread *t, struct reader *r, ssize_t n)
 {
@@ -104,7 +95,6 @@ static void end_reader(struct thread *t, struct reader *r, ssize_t n)
 		n = -EBADMSG;
 	r->error = n < 0 ? n : 0;
 	r->ended = true;
-	atomic_store(&r->gone, has_hung_up(r));
 	epoll_ctl(t->epoll, EPOLL_CTL_DEL, r->in.fd, NULL);
 	if (r->error)
 		atomic_store(&t->all->failed, true);

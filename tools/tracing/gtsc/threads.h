@@ -19,7 +19,6 @@ struct reader {
 	struct ctf_stream	out;
 	atomic_ullong		bytes;		/* that were read; record.c may read it */
 	bool			ended;
-	atomic_bool		gone;		/* so has the channel; record.c may read it */
 	int			error;
 };
 

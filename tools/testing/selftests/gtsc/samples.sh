@@ -245,10 +245,12 @@ provider_comes_back()
 	local pid
 	modprobe gtsc_hybrid || return
 	modprobe gtsc_kprobe
+	put stopped $ROOT/kernel_clone/state
 	"$GTSC" record -q -o "$TMP/back" gtsc_example/kernel_clone gtsc_example/hybrid/low \
 		2> "$TMP/err" &
 	pid=$!
 	wait_for 'provider comes back: is recorded' in_state gtsc_example/hybrid/low running
+	wait_for 'provider comes back: both are' in_state gtsc_example/kernel_clone running
 	rmmod gtsc_kprobe
 	modprobe gtsc_kprobe
 	kill -INT $pid
