@@ -34,6 +34,7 @@
 #include <linux/cleanup.h>
 #include <linux/errno.h>
 #include <linux/ftrace.h>
+#include <linux/init.h>
 #include <linux/jiffies.h>
 #include <linux/ktrace.h>
 #include <linux/lockdep.h>
@@ -110,6 +111,14 @@ static DECLARE_DELAYED_WORK(upgrade_work, ktrace_upgrade_work);
 /* Collect functions for so long, then wait once for all */
 #define UPGRADE_DELAY	(HZ / 10)
 
+/* Protected by text_mutex: can the work wait for Tasks RCU? Did functions come before? */
+static bool can_wait, upgrade_due;
+
+static void queue_upgrade(void)
+{
+	queue_delayed_work(system_dfl_long_wq, &upgrade_work, UPGRADE_DELAY);
+}
+
 static void ktrace_upgrade_work(struct work_struct *work)
 {
 	start_waiting();
@@ -128,9 +137,24 @@ void __ktrace_upgrade_later(const struct ktrace_loc *loc)
 
 	*ktrace_slot_state(loc->slot) = KTRACE_STATE_FRESH;
 	/* One work item handles all functions of an update: queue it for the first only */
-	if (!delayed_work_pending(&upgrade_work))
-		queue_delayed_work(system_dfl_long_wq, &upgrade_work, UPGRADE_DELAY);
+	if (!can_wait)
+		upgrade_due = true;
+	else if (!delayed_work_pending(&upgrade_work))
+		queue_upgrade();
 }
+
+/* With ftrace=, functions are traced before Tasks RCU begins: on Linux 7.3 in a core_initcall() */
+static int __init upgrade_since_boot(void)
+{
+	guard(mutex)(&text_mutex);
+
+	can_wait = true;
+	if (upgrade_due)
+		queue_upgrade();
+
+	return 0;
+}
+postcore_initcall(upgrade_since_boot);
 
 void __ktrace_no_upgrade(const struct ktrace_loc *loc)
 {

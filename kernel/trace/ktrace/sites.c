@@ -431,7 +431,7 @@ static void __init drop_untraceable(void)
 
 		pr_info("ktrace: %ps cannot be traced on this CPU\n", (void *)func);
 		scoped_guard(mutex, &ftrace_lock)
-			*site -= KTRACE_SITE_TRACEABLE;
+			kernel_table.sites[i] -= KTRACE_SITE_TRACEABLE;
 		/* The record, if it was made at early boot: it may have references of tracers */
 		ftrace_free_mem(NULL, (void *)func, (void *)(func + 1));
 	}
