@@ -92,17 +92,16 @@ static void sum_readers(struct totals *now)
 	}
 }
 
-/* Whether a channel has ended. If it is set up anew under its name, that is another one. */
+/*
+ * Whether a channel has ended, which any of its files tells. If it is set up anew under its name,
+ * that is another one.
+ */
 static bool has_gone(unsigned int index)
 {
-	for (struct reader *r = of_channel[index]; r; r = r->next_of_channel) {
-		struct pollfd p = { .fd = r->in.fd };
+	const struct reader *r = of_channel[index];
+	struct pollfd p = { .fd = r ? r->in.fd : -1 };
 
-		if (poll(&p, 1, 0) == 1 && (p.revents & POLLHUP))
-			return true;
-	}
-
-	return false;
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLHUP);
 }
 
 /* Reads the counters of the channels, of those that have not gone */
