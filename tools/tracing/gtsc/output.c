@@ -79,7 +79,7 @@ static bool is_stream_file(int dir, const char *name)
 {
 	const char *end = strrchr(name, '_');
 	uint32_t magic = 0;
-	bool ours;
+	bool ours = false;
 	int fd;
 
 	if (!end || !end[1] || end[1 + strspn(end + 1, "0123456789")])
@@ -88,10 +88,9 @@ static bool is_stream_file(int dir, const char *name)
 	if (fd < 0)
 		return false;
 	/* A CPU that has written nothing has an empty one */
-	if (read(fd, &magic, sizeof(magic)) == sizeof(magic) && magic)
-		ours = magic == CTF_MAGIC || magic == __builtin_bswap32(CTF_MAGIC);
-	else
-		ours = !magic && has_only_zeros(fd);
+	if (read(fd, &magic, sizeof(magic)) >= 0)
+		ours = magic == CTF_MAGIC || magic == __builtin_bswap32(CTF_MAGIC) ||
+		       (!magic && has_only_zeros(fd));
 	close(fd);
 
 	return ours;
