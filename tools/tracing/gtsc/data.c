@@ -23,6 +23,8 @@
 #define BATCH_MS	20
 #define BATCH_SIZE	(8 * 1024 * 1024)
 #define POLL_MS		200
+/* The same if there are records that have been read, but not handed on */
+#define HELD_MS		10
 
 static struct source **sources;
 static unsigned int nr_sources;
@@ -419,28 +421,39 @@ static void use_current_clock(void)
 	use_wall_clock(&clock);
 }
 
+static bool merge_until(uint64_t time, bool hold, const struct sink *sink,
+			unsigned long long *taken)
+{
+	for (unsigned int i = 0; i < nr_sources; i++)
+		read_until(sources[i], time, hold);
+
+	return merge(sink, taken);
+}
+
 /* What was written up to now: reading may itself be traced, and never come to an end */
 static bool merge_now(const struct sink *sink, unsigned long long *taken)
 {
-	uint64_t now = now_ns();
+	return merge_until(now_ns(), true, sink, taken);
+}
 
-	for (unsigned int i = 0; i < nr_sources; i++)
-		read_until(sources[i], now);
-
-	return merge(sink, taken);
+/* The same for the last time: what has been read must be handed on */
+static bool merge_rest(const struct sink *sink, unsigned long long *taken)
+{
+	return merge_until(now_ns(), false, sink, taken);
 }
 
 /* Returns false if all channels have gone, and were read to their ends */
 static bool wait_for_records(void)
 {
 	struct pollfd *pfds = must(calloc(nr_sources + 1, sizeof(*pfds)));
-	bool any = false;
+	bool any = false, held = false;
 
 	for (unsigned int i = 0; i < nr_sources; i++) {
 		pfds[i].fd = sources[i]->gone ? -1 : sources[i]->in.fd;
 		pfds[i].events = POLLIN;
+		held |= sources[i]->late;
 	}
-	poll(pfds, nr_sources, POLL_MS);
+	poll(pfds, nr_sources, held ? HELD_MS : POLL_MS);
 	for (unsigned int i = 0; i < nr_sources; i++) {
 		if ((pfds[i].revents & (POLLHUP | POLLIN)) == POLLHUP)
 			sources[i]->gone = true;
@@ -482,7 +495,7 @@ static int follow(struct channel *channels, unsigned int nr, double seconds,
 	/* A CPU may have come since the last look */
 	if (!ret)
 		ret = open_new_files(channels, nr, &by_file, add_source);
-	merge_now(sink, &taken);
+	merge_rest(sink, &taken);
 
 	return ret;
 }
@@ -514,7 +527,7 @@ int read_channels(struct channel *channels, unsigned int nr, const struct sink *
 
 	use_current_clock();
 	if (!ret)
-		merge_now(sink, &taken);
+		merge_rest(sink, &taken);
 
 	return close_sources(ret);
 }

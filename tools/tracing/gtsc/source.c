@@ -52,7 +52,15 @@ static void take_record(struct source *s, const struct gtsc_record_header *h)
 		.data = s->p + sizeof(*h), .len = h->len,
 	};
 	s->p += size < left ? size : left;
-	s->last_time = h->time;
+}
+
+/*
+ * Of a buffer file: whether the record was written between the time of read_until() and the read
+ * that gave it. A record that is later than this read is from before the clock went back.
+ */
+static bool is_late(const struct source *s, const struct gtsc_record_header *h)
+{
+	return s->live && h->time > s->until && h->time <= s->read_at;
 }
 
 /* Of a buffer file: returns false for a record that is not to be printed */
@@ -103,6 +111,9 @@ bool next_item(struct source *s)
 				return false;
 			continue;
 		}
+		s->late = is_late(s, &h);
+		if (s->late && s->hold)
+			return false;
 		take_record(s, &h);
 		if (is_item(s, h.type))
 			return true;
@@ -115,10 +126,11 @@ static bool refill_live(struct source *s)
 {
 	ssize_t n;
 
-	if (s->gone || s->last_time > s->until)
+	if (s->gone || s->late)
 		return false;
 	s->in.used = s->p - s->in.buf;
 	n = input_read(&s->in);
+	s->read_at = now_ns();
 	s->p = s->in.buf;
 	s->end = s->p + s->in.have;
 	if (n < 0) {
@@ -151,13 +163,19 @@ int open_buffer_file(struct source *s, const struct channel *ch, unsigned int nu
  * read_until - end a buffer file for now
  * @s: the source
  * @time: after a record that is later, next_item() reads no more
+ * @hold: neither this record nor those behind it are given until the next call
  *
- * The record itself is given, and so is what was read together with it.
+ * While the buffers are read one after another, more is written. A buffer that is read late would
+ * give such a record, while an older one in a buffer that was read before waits for the next call.
+ * With @hold, the records of a task are given in their order, even if it migrates. Those of two
+ * tasks may not be: a record can be read some time after its own time, when it is complete.
  */
-void read_until(struct source *s, uint64_t time)
+void read_until(struct source *s, uint64_t time, bool hold)
 {
 	s->until = time;
-	s->last_time = 0;
+	s->hold = hold;
+	s->late = false;
+	s->read_at = 0;
 }
 
 /* Packets */

@@ -45,8 +45,10 @@ struct source {
 	/* A buffer file */
 	bool			live;		/* this is one */
 	struct input		in;
-	uint64_t		last_time;	/* of the last record since read_until(), or 0 */
-	uint64_t		until;		/* see read_until() */
+	uint64_t		until;		/* @time and @hold of read_until() */
+	bool			hold;
+	uint64_t		read_at;	/* the time of the last read since then, or 0 */
+	bool			late;		/* the last record is later than @until */
 	bool			gone;		/* nothing is left to be read */
 };
 
@@ -55,7 +57,7 @@ bool check_packet(const struct metadata *m, const void *data, struct ctf_packet 
 		  bool *swapped);
 
 int open_buffer_file(struct source *s, const struct channel *ch, unsigned int number);
-void read_until(struct source *s, uint64_t time);
+void read_until(struct source *s, uint64_t time, bool hold);
 int open_stream_file(struct source *s, const struct metadata *m, int dir,
 		     const char *dir_name, const char *name);
 void open_blocks(struct source *s, const struct metadata *m, const struct ctf_packet *packet);

@@ -5,10 +5,10 @@ Makes directories that look like those of trace channels, with plain files of re
 
 usage: fake_channel.py TOP < LINES
 
-Each line is DIR [-c CHANNELS] [-n FILES] [-r RECORDS] [-f FORMAT] [-l LOST] [-b BACK]
-[-s KEY=NUMBER]... [PAYLOAD]: CHANNELS channels DIR/0, DIR/1... in TOP, or one in DIR, with FILES
-buffer files of RECORDS records each, in whose middle the clock goes back by BACK nanoseconds;
-behind them a record that tells of LOST lost ones; counters of the file stats. DIR and PAYLOAD may
+Each line is DIR [-c CHANNELS] [-n FILES] [-r RECORDS] [-f FORMAT] [-l LOST] [-t TIME]
+[-b BACK] [-s KEY=NUMBER]... [PAYLOAD]: CHANNELS channels DIR/0, DIR/1... in TOP, or one in DIR,
+with FILES buffer files of RECORDS records each, from TIME nanoseconds on, in whose middle the clock
+goes back by BACK; behind them a record that tells of LOST lost ones; counters of the file stats. DIR and PAYLOAD may
 contain the escapes of C.
 """
 import argparse
@@ -49,9 +49,9 @@ def make(top, args):
         with open(os.path.join(top, b"buffer%d" % cpu), "wb") as f:
             for i in range(args.r):
                 back = args.b if i >= args.r // 2 else 0
-                f.write(record(10**9 + i - back, RECORD, cpu, unescape(args.payload)))
+                f.write(record(args.t + i - back, RECORD, cpu, unescape(args.payload)))
             if args.l:
-                f.write(record(10**9 + args.r, LOST, cpu, struct.pack("=Q", args.l)))
+                f.write(record(args.t + args.r, LOST, cpu, struct.pack("=Q", args.l)))
 
 
 def main():
@@ -62,6 +62,7 @@ def main():
     parser.add_argument("-r", type=int, default=1)
     parser.add_argument("-f", default="")
     parser.add_argument("-l", type=int, default=0)
+    parser.add_argument("-t", type=int, default=10**9)
     parser.add_argument("-b", type=int, default=0)
     parser.add_argument("-s", action="append", default=[])
     parser.add_argument("payload", nargs="?", default="12345678")

@@ -577,6 +577,32 @@ late_files()
 	is 'a file that comes late: is printed' 2 "$(wc -l < "$TMP/out")"
 }
 
+# A task on one CPU after another writes records, while their files are read
+in_order()
+{
+	local pid
+	python3 "$HERE/fake_channel.py" "$TMP" <<-'END'
+	turns -n 16 -f 'u64 number'
+	END
+	"$GTSC" print --follow "$TMP/turns" > "$TMP/out" 2> "$TMP/err" &
+	pid=$!
+	wait_for 'records of several CPUs: the first ones' test -s "$TMP/out"
+	PYTHONPATH=$HERE python3 -B - "$TMP/turns" <<-'END'
+	import os, struct, sys, time
+	from fake_channel import record, RECORD
+
+	paths = [f"{sys.argv[1]}/buffer{cpu}" for cpu in range(16)]
+	files = [os.open(path, os.O_WRONLY | os.O_APPEND) for path in paths]
+	for i in range(200000):
+	    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+	    os.write(files[i % 16], record(now, RECORD, i % 16, struct.pack("=Q", i)))
+	END
+	kill -INT "$pid"
+	ends 'records of several CPUs' "$pid"
+	is 'records of several CPUs: all' 200016 "$(wc -l < "$TMP/out")"
+	check 'records of several CPUs: are in order' sort -cns <(sed 's/^\[ *//' "$TMP/out")
+}
+
 # The clock goes back when the machine resumes: such a trace is not damaged
 clock_goes_back()
 {
@@ -584,6 +610,12 @@ clock_goes_back()
 	is 'the clock goes back: record' 0 $?
 	is 'the clock goes back: all records' 20 "$(recorded back.ctf)"
 	is 'the clock goes back: no damage' '' "$(cat "$TMP/print.err")"
+
+	# Half of the records are from the future, and are more than what is read at once
+	python3 "$HERE/fake_channel.py" "$TMP" <<-'END'
+	future -r 40000 -t 4000000000000000000 -b 3999999999000000000
+	END
+	is 'the clock goes back: print' 40000 "$("$GTSC" print -f count "$TMP/future" | wc -l)"
 }
 
 # A record that is longer than any can be: the file cannot be read any more
@@ -744,6 +776,7 @@ option_values
 no_such_option
 closed_pipes
 late_files
+in_order
 clock_goes_back
 unreadable_file
 rewinds
