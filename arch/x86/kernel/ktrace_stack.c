@@ -46,8 +46,8 @@ unsigned long arch_ktrace_text_address(unsigned long ip)
 	if (func - ip > sizeof(struct ktrace_pad) || func == ip)
 		return ip;
 
-	/* It may be where a wild jump has led to */
-	if (!__kernel_text_address(ip))
+	/* A wild jump may have led there. Init text may not be mapped once it has been freed. */
+	if (!kernel_text_address(ip))
 		return ip;
 
 	return ktrace_is_in_pad_code(func, ip) ? func + 1 : ip;

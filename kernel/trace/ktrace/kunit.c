@@ -1172,6 +1172,18 @@ static void ktrace_test_text_address(struct kunit *test)
 	}
 }
 
+/*
+ * Stacks have addresses of init functions, also after these were freed. With page table isolation,
+ * the memory is not mapped then.
+ */
+static void ktrace_test_init_text(struct kunit *test)
+{
+	unsigned long start = ktrace_get_init_text();
+
+	for (unsigned long ip = start; ip < start - PADDING; ip++)
+		KUNIT_EXPECT_EQ(test, arch_ktrace_text_address(ip), ip);
+}
+
 /* The code of a function */
 
 static void ktrace_test_endbr(struct kunit *test)
@@ -1362,6 +1374,7 @@ static struct kunit_case ktrace_test_cases[] = {
 	KUNIT_CASE(ktrace_test_slot_call),
 	KUNIT_CASE(ktrace_test_slot_endbr),
 	KUNIT_CASE(ktrace_test_text_address),
+	KUNIT_CASE(ktrace_test_init_text),
 	KUNIT_CASE(ktrace_test_endbr),
 	KUNIT_CASE(ktrace_test_untraced_code),
 	KUNIT_CASE(ktrace_test_code),

@@ -10,6 +10,7 @@ struct ktrace_record {
 };
 
 int ktrace_get_record(unsigned long func, struct ktrace_record *record);
+unsigned long ktrace_get_init_text(void);
 
 /* In the test module. Functions that are not static have an ENDBR. */
 unsigned long ktrace_test_traced(void);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ktrace: the record of a function, for tests.
+ * ktrace: for tests, the record of a function, and the address of init text.
  */
 #include <kunit/visibility.h>
 #include <linux/cleanup.h>
 #include <linux/errno.h>
 #include <linux/ftrace.h>
 #include <linux/ktrace.h>
+
+#include <asm/sections.h>
 
 #include "../ftrace_internal.h"
 #include "kunit.h"
@@ -45,3 +47,16 @@ int ktrace_get_record(unsigned long func, struct ktrace_record *record)
 	return -ENOENT;
 }
 EXPORT_SYMBOL_IF_KUNIT(ktrace_get_record);
+
+/**
+ * ktrace_get_init_text - where the init functions of the kernel were before they were freed
+ *
+ * Context: any.
+ *
+ * Return: the first address.
+ */
+unsigned long ktrace_get_init_text(void)
+{
+	return (unsigned long)_sinittext;
+}
+EXPORT_SYMBOL_IF_KUNIT(ktrace_get_init_text);
