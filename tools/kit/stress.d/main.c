@@ -286,6 +286,8 @@ static unsigned int wait_for_workers(unsigned int nr, double end, double patienc
 			if (status) {
 				complain("a worker died, status %#x", status);
 				atomic_fetch_add(&shared->kind[0].unexpected, 1);
+				/* Its actions would be waited for */
+				shared->stop = true;
 			}
 			continue;
 		}
