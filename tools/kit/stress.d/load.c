@@ -177,6 +177,9 @@ int act_reload(struct worker *w, struct rng *rng)
 	collect();
 	ret = unload_module("ftrace_mux_load");
 	err = load_module("ftrace_mux_load", argument);
+	/* There is no such file: not what unload_module() means by it */
+	if (err == -ENOENT)
+		err = -ENODEV;
 
 	return err ?: ret;
 }

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/module.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +41,7 @@ static const struct sample {
 
 static struct {
 	char name[64], path[256];
+	bool compressed;
 } found[32];
 static unsigned int nr_found;
 
@@ -54,12 +57,15 @@ static bool wanted(const char *name)
 
 static int visit(const char *path, const struct stat *st, int type, struct FTW *at)
 {
+	const char *suffix;
 	char name[64];
 	size_t len;
 
 	(void)st;
 	len = strcspn(path + at->base, ".");
-	if (type != FTW_F || len >= sizeof(name) || strcmp(path + at->base + len, ".ko"))
+	suffix = path + at->base + len;
+	if (type != FTW_F || len >= sizeof(name) || strncmp(suffix, ".ko", 3) ||
+	    (suffix[3] && suffix[3] != '.'))
 		return 0;
 	memcpy(name, path + at->base, len);
 	name[len] = '\0';
@@ -68,6 +74,7 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
 
 	strcpy(found[nr_found].name, name);
 	snprintf(found[nr_found].path, sizeof(found[nr_found].path), "%s", path);
+	found[nr_found].compressed = suffix[3];
 	nr_found++;
 
 	return 0;
@@ -88,7 +95,8 @@ int load_module(const char *name, const char *arguments)
 		fd = open(found[i].path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			return -errno;
-		if (syscall(SYS_finit_module, fd, arguments, 0))
+		if (syscall(SYS_finit_module, fd, arguments,
+			    found[i].compressed ? MODULE_INIT_COMPRESSED_FILE : 0))
 			ret = -errno;
 		close(fd);
 		return ret;
