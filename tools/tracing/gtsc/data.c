@@ -421,25 +421,18 @@ static void use_current_clock(void)
 	use_wall_clock(&clock);
 }
 
-static bool merge_until(uint64_t time, bool hold, const struct sink *sink,
-			unsigned long long *taken)
+/*
+ * What was written up to now: reading may itself be traced, and never come to an end. @last: also
+ * what has been read and is later, which is held else.
+ */
+static bool merge_now(const struct sink *sink, bool last, unsigned long long *taken)
 {
+	uint64_t now = now_ns();
+
 	for (unsigned int i = 0; i < nr_sources; i++)
-		read_until(sources[i], time, hold);
+		read_until(sources[i], now, !last);
 
 	return merge(sink, taken);
-}
-
-/* What was written up to now: reading may itself be traced, and never come to an end */
-static bool merge_now(const struct sink *sink, unsigned long long *taken)
-{
-	return merge_until(now_ns(), true, sink, taken);
-}
-
-/* The same for the last time: what has been read must be handed on */
-static bool merge_rest(const struct sink *sink, unsigned long long *taken)
-{
-	return merge_until(now_ns(), false, sink, taken);
 }
 
 /* Returns false if all channels have gone, and were read to their ends */
@@ -486,7 +479,7 @@ static int follow(struct channel *channels, unsigned int nr, double seconds,
 			use_current_clock();
 			looked = now;
 		}
-		if (!merge_now(sink, &taken))
+		if (!merge_now(sink, false, &taken))
 			return ret;
 		/* The end of a plain file is always ready */
 		if (!taken)
@@ -495,7 +488,7 @@ static int follow(struct channel *channels, unsigned int nr, double seconds,
 	/* A CPU may have come since the last look */
 	if (!ret)
 		ret = open_new_files(channels, nr, &by_file, add_source);
-	merge_rest(sink, &taken);
+	merge_now(sink, true, &taken);
 
 	return ret;
 }
@@ -527,7 +520,7 @@ int read_channels(struct channel *channels, unsigned int nr, const struct sink *
 
 	use_current_clock();
 	if (!ret)
-		merge_rest(sink, &taken);
+		merge_now(sink, true, &taken);
 
 	return close_sources(ret);
 }
@@ -550,7 +543,7 @@ int follow_channels(struct channel *channels, unsigned int nr, double seconds,
 
 	use_current_clock();
 	catch_signals();
-	if (!ret && merge_now(sink, &taken))
+	if (!ret && merge_now(sink, false, &taken))
 		ret = follow(channels, nr, seconds, ended, sink);
 
 	return close_sources(ret);

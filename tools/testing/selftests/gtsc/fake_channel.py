@@ -8,8 +8,8 @@ usage: fake_channel.py TOP < LINES
 Each line is DIR [-c CHANNELS] [-n FILES] [-r RECORDS] [-f FORMAT] [-l LOST] [-t TIME]
 [-b BACK] [-s KEY=NUMBER]... [PAYLOAD]: CHANNELS channels DIR/0, DIR/1... in TOP, or one in DIR,
 with FILES buffer files of RECORDS records each, from TIME nanoseconds on, in whose middle the clock
-goes back by BACK; behind them a record that tells of LOST lost ones; counters of the file stats. DIR and PAYLOAD may
-contain the escapes of C.
+goes back by BACK; behind them a record that tells of LOST lost ones; counters of the file stats.
+DIR and PAYLOAD may contain the escapes of C.
 """
 import argparse
 import os
