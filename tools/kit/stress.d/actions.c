@@ -575,7 +575,7 @@ const struct kind kinds[] = {
 	{ "tracers", LOADER, 8, act_tracers, ERRORS(ENOENT) },
 	{ "compare", LOADER, 12, act_compare, ERRORS(ENOENT) },
 	{ "hammer", LOADER, 2, act_hammer, ERRORS(ENOENT) },
-	{ "reload", LOADER, 1, act_reload, ERRORS(ENOENT, EEXIST, EWOULDBLOCK, EINTR) },
+	{ "reload", LOADER, 1, act_reload, ERRORS(EEXIST, EWOULDBLOCK, EINTR) },
 
 	/* EBUSY: the profile was reset while it was read */
 	{ "read", READER, 1, act_read, ERRORS(ENOENT, ENODEV, EBUSY) },
