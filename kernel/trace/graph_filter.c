@@ -107,6 +107,19 @@ struct ftrace_hash *graph_filter_set_hash(struct trace_array *tr, enum graph_fil
 	return old;
 }
 
+/*
+ * function_graph has other callbacks with a threshold than without. It does not run if it could
+ * not be restarted when the threshold was written before.
+ */
+static bool needs_restart(struct trace_array *tr, bool had_thresh)
+{
+	if (!tr->current_trace->update_thresh)
+		return false;
+
+	return had_thresh != !!tr->graph_filter.thresh ||
+	       !(tr->gops->ops.flags & FTRACE_OPS_FL_ENABLED);
+}
+
 /**
  * graph_filter_set_thresh - set tracing_thresh
  * @tr: the instance that has written
@@ -129,11 +142,7 @@ int graph_filter_set_thresh(struct trace_array *tr, unsigned long ns)
 			continue;
 
 		WRITE_ONCE(pos->graph_filter.thresh, ns);
-		/*
-		 * function_graph has other callbacks with a threshold than without. The tracer of
-		 * @tr is always restarted: who writes again after an error tries again.
-		 */
-		if ((had_thresh == !!ns && pos != tr) || !pos->current_trace->update_thresh)
+		if (!needs_restart(pos, had_thresh))
 			continue;
 		err = pos->current_trace->update_thresh(pos);
 		ret = ret ?: err;
