@@ -4,10 +4,11 @@
  * set_graph_notrace, max_graph_depth and tracing_thresh.
  *
  * An instance follows each of these files of the top directory until its own file of that name
- * is written. From then on, the instance owns this value, until it is removed. The other files go
- * on following. set_graph_function and set_graph_notrace are written when a file that was open for
- * writing is closed, as in the top directory; the others, when the value is valid. Each instance
- * has a copy of the values that it follows, so that a traced call reads only those of its instance.
+ * is written. From then on, the instance owns the value of this file, until the instance is
+ * removed, and still follows the other files. To close set_graph_function or set_graph_notrace
+ * after opening it for writing counts as a write, as in the top directory; for the other two, only
+ * a write of a valid value does. Each instance has a copy of the values that it follows, so that a
+ * traced call reads only those of its instance.
  *
  * All values are written with trace_types_lock held. A traced call reads them without it, the
  * hashes with preemption disabled. Files read max_graph_depth and tracing_thresh without it, too.
@@ -83,11 +84,11 @@ void graph_filter_free(struct trace_array *tr)
  * graph_filter_set_hash - replace the functions of a file
  * @tr: the instance that has written
  * @type: GRAPH_FILTER_FUNCTION or GRAPH_FILTER_NOTRACE
- * @hash: the functions; @tr owns them now
+ * @hash: the functions, owned by @tr from now on
  *
  * Context: process.
  *
- * Return: the hash that @tr has owned, for ftrace_free_graph_hashes(); NULL if it has owned none.
+ * Return: the hash that @tr owned before, for ftrace_free_graph_hashes(); NULL if it owned none.
  */
 struct ftrace_hash *graph_filter_set_hash(struct trace_array *tr, enum graph_filter_type type,
 					  struct ftrace_hash *hash)
@@ -108,8 +109,8 @@ struct ftrace_hash *graph_filter_set_hash(struct trace_array *tr, enum graph_fil
 }
 
 /*
- * function_graph has other callbacks with a threshold than without. It does not run if it could
- * not be restarted when the threshold was written before.
+ * function_graph has another retfunc with a threshold. If an earlier restart failed, it is not
+ * registered: try again.
  */
 static bool needs_restart(struct trace_array *tr, bool had_thresh)
 {
@@ -121,13 +122,14 @@ static bool needs_restart(struct trace_array *tr, bool had_thresh)
 }
 
 /**
- * graph_filter_set_thresh - set tracing_thresh
- * @tr: the instance that has written
+ * graph_filter_set_thresh - set the threshold of an instance, and of those that follow it
+ * @tr: the instance whose file tracing_thresh was written
  * @ns: the threshold in ns, 0 for none
  *
  * Context: process, with trace_types_lock held: the caller also sets the variable tracing_thresh.
  *
- * Return: 0, or the error of a tracer that could not be restarted; the threshold is set then, too.
+ * Return: 0, or the error of a tracer that could not be restarted; the new threshold stays even
+ * then.
  */
 int graph_filter_set_thresh(struct trace_array *tr, unsigned long ns)
 {

@@ -9,7 +9,7 @@ begin() { :; }
 undo() { :; }
 
 # allow_failures: lets fault injection make allocations that may sleep fail, too, without a
-# message. Only tasks that write to fail-nth are affected.
+# message. Nothing fails yet: fail-nth or probability selects what does.
 allow_failures()
 {
 	local attr
@@ -21,15 +21,15 @@ allow_failures()
 }
 
 # without_memory WHAT: calls begin, try, "tried STATUS" and undo in turn. The first allocation
-# of try fails, next time the second, and so on, until there is none left. tried gets 0 or 1,
-# the status of try, and returns whether all is as it should be. The script exits if it is not,
-# if begin or undo fails, or if try fails although no allocation does. None of the four may use
-# file descriptor 5. Prints "WHAT: REFUSED of FAILED": how often try failed, and how often an
-# allocation did.
+# of try fails, next time the second, and so on, until try makes no more allocations. tried gets
+# 0 or 1, the status of try, and returns whether all is as it should be. The script exits if it is
+# not, if begin or undo fails, or if try fails although no allocation does. None of the four may
+# use file descriptor 5. All see n, the number of the allocation. Prints "WHAT: REFUSED of
+# FAILED": how often try failed, and how often an allocation did.
 without_memory()
 {
-	local n=0 refused=0 left=0 status
-	until (( left )); do
+	local n=0 refused=0 unused=0 status
+	until (( unused )); do
 		n=$(( n + 1 ))
 		begin || die "$1: begin fails before allocation $n"
 		status=0
@@ -37,14 +37,14 @@ without_memory()
 		exec 5<> /proc/self/fail-nth
 		echo $n >&5
 		try || status=1
-		read -r left <&5
+		read -r unused <&5
 		echo 0 >&5
 		exec 5>&-
 		refused=$(( refused + status ))
 		tried "$status" || die "$1: wrong after allocation $n"
 		undo || die "$1: cannot be undone after allocation $n"
 	done 2> /dev/null
-	(( ! status )) || die "$1: does not succeed"
+	(( ! status )) || die "$1: fails although no allocation did"
 	echo "$1: $refused of $(( n - 1 ))"
 }
 
