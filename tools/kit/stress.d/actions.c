@@ -556,12 +556,9 @@ const struct kind kinds[] = {
 	/* EINVAL: a module has a direct call of the function; EBUSY on Linux 6.12 */
 	{ "bpf-fentry", ACTOR, 6, act_bpf_fentry,
 	  ERRORS(ENOENT, EBUSY, EINVAL, IF_MISSING(ENOSYS)) },
-	/*
-	 * EAGAIN: a link for exits with a function that is live patched, on the stock kernel, too;
-	 * EOPNOTSUPP: only x86 has such links
-	 */
+	/* EOPNOTSUPP: only x86 has such links */
 	{ "bpf-fentry-multi", ACTOR, 4, act_bpf_fentry_multi,
-	  ERRORS(EINVAL, EBUSY, EAGAIN, IF_MISSING(EOPNOTSUPP), IF_MISSING(ENOSYS)) },
+	  ERRORS(EINVAL, EBUSY, IF_MISSING(EOPNOTSUPP), IF_MISSING(ENOSYS)) },
 	{ "module", ACTOR, 8, act_module, ERRORS(ENOENT, EEXIST, EBUSY, EWOULDBLOCK, ENODEV, EINTR) },
 	{ "switch", ACTOR, 8, act_switch, ERRORS(ENOENT) },
 	{ "stat", ACTOR, 8, act_stat, ERRORS(ENOENT, EACCES, ENODEV) },
